@@ -1,0 +1,47 @@
+# Everything a newcomer needs. Each target sets up what it uses; `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench torture lock clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+SEED ?= 1
+ROUNDS ?= 20
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+run: .venv/ready ## check the example workflow and print its graph
+	$(BIN)/layover check examples/order.yaml
+	$(BIN)/layover graph examples/order.yaml
+
+test: .venv/ready ## run every test
+	$(BIN)/pytest -n 2
+
+check: .venv/ready ## lint, format, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/ready ## measure; prints what docs/performance.md records
+	$(BIN)/python bench/expressions.py
+	$(BIN)/python bench/definitions.py
+
+torture: .venv/ready ## long property tests: make torture SEED=7 ROUNDS=100
+	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 -m "torture" --hypothesis-seed=$(SEED)
+
+lock: .venv/ready ## resolve the dependencies anew into requirements.lock
+	UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --all-extras --group dev --generate-hashes \
+		--no-annotate --no-header --upgrade pyproject.toml -o requirements.lock
+
+clean: ## remove what the other targets made
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# The stamp is newer than the lock only after a complete install, so an interrupted one is repeated.
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Layover needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	VIRTUAL_ENV=$(CURDIR)/.venv UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	VIRTUAL_ENV=$(CURDIR)/.venv UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --no-deps --editable .
+	touch $@

@@ -1,0 +1,1 @@
+"""Layover: durable workflows whose first-class act is the pause."""

@@ -1,0 +1,1 @@
+"""The pure heart of Layover: no I/O, no clock, no randomness, no logging."""

@@ -1,0 +1,26 @@
+"""Definitions: read from text or data, checked, normalised, written."""
+
+from layover.core.definitions.canonical import content_hash, document
+from layover.core.definitions.check import Checked, check
+from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.model import Definition, Edge, Graph, Node, Retry, Settings
+from layover.core.definitions.problems import InvalidDefinition, Problem
+from layover.core.definitions.schema import format_schema
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Checked",
+    "Definition",
+    "Edge",
+    "Graph",
+    "InvalidDefinition",
+    "Limits",
+    "Node",
+    "Problem",
+    "Retry",
+    "Settings",
+    "check",
+    "content_hash",
+    "document",
+    "format_schema",
+]

@@ -1,0 +1,164 @@
+"""The one form of a definition: as a document that can be read again, and as the hash of what it means.
+
+Both walk the model in the same way. The document keeps everything its author wrote and says durations as people do.
+The hash leaves out what only people see (labels, descriptions, tags, positions, `x-` fields), has every default in
+its place, durations in milliseconds, and nodes and edges sorted: two definitions with the same hash run alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, inspect
+
+from layover.core.definitions.durations import format_duration
+from layover.core.definitions.kinds import kind_of
+from layover.core.definitions.model import Definition, Edge, Graph, Node, Part
+
+if TYPE_CHECKING:
+    from layover.core.definitions.tree import Json
+
+_FOR_PEOPLE = frozenset({"label", "description", "tags", "position", "extra"})
+_TIMES = frozenset({"duration", "span"})
+
+
+def document(definition: Definition, *, defaults: bool = False) -> dict[str, Json]:
+    """Return the canonical document: nodes and edges, without what is at its default unless asked."""
+    return _DocumentWriter(defaults=defaults).definition(definition)
+
+
+def content_hash(definition: Definition) -> str:
+    """Return the hash of what a definition means, 64 hexadecimal digits."""
+    meaning = _MeaningWriter().definition(definition)
+    return hashlib.sha256(msgspec.json.encode(meaning, order="sorted")).hexdigest()
+
+
+class _Writer:
+    """Turns parts into plain data; what a field becomes depends on its kind alone."""
+
+    def definition(self, definition: Definition) -> dict[str, Json]:
+        heading = self.part(definition)
+        heading.pop("graph")
+        return {**heading, **self.graph(definition.graph)}
+
+    def part(self, part: Part) -> dict[str, Json]:
+        written: dict[str, Json] = {}
+        for field in _fields(type(part)):
+            value = getattr(part, field.attribute)
+            if value is UNSET or not self.keeps(part, field, value):
+                continue
+            if field.kind == "extra":
+                written.update(_plain_mapping(value))
+            else:
+                written[field.name] = self.value(value, field)
+        return written
+
+    def keeps(self, part: Part, field: _Field, value: object) -> bool:
+        raise NotImplementedError
+
+    def value(self, value: object, field: _Field) -> Json:
+        if isinstance(value, Graph):
+            return self.graph(value)
+        if isinstance(value, Part):
+            return self.part(value)
+        if isinstance(value, tuple):
+            return [self.value(item, field) for item in value]
+        if field.timed and isinstance(value, int):
+            return self.duration(value)
+        return _plain(value)
+
+    def graph(self, graph: Graph) -> dict[str, Json]:
+        raise NotImplementedError
+
+    def duration(self, milliseconds: int) -> Json:
+        raise NotImplementedError
+
+
+class _DocumentWriter(_Writer):
+    def __init__(self, *, defaults: bool) -> None:
+        self.defaults = defaults
+
+    def keeps(self, part: Part, field: _Field, value: object) -> bool:
+        identifying = field.name == "type" and isinstance(part, Node)
+        return self.defaults or identifying or field.required or value != field.default
+
+    def graph(self, graph: Graph) -> dict[str, Json]:
+        written: dict[str, Json] = {"nodes": [self.part(node) for node in graph.nodes]}
+        if graph.edges:
+            written["edges"] = [self.part(edge) for edge in graph.edges]
+        if self.defaults or len(graph.start) > 1:
+            written["start"] = list(graph.start)
+        return {**written, **_plain_mapping(graph.extra)}
+
+    def duration(self, milliseconds: int) -> Json:
+        return format_duration(milliseconds)
+
+
+class _MeaningWriter(_Writer):
+    def keeps(self, part: Part, field: _Field, value: object) -> bool:  # noqa: ARG002 - defaults are part of the meaning
+        return field.attribute not in _FOR_PEOPLE and not (field.attribute == "id" and isinstance(part, Edge))
+
+    def graph(self, graph: Graph) -> dict[str, Json]:
+        nodes = sorted(graph.nodes, key=lambda node: node.id)
+        edges = sorted(graph.edges, key=lambda edge: (edge.source, edge.port, edge.target))
+        return {
+            "nodes": [self.part(node) for node in nodes],
+            "edges": [self.part(edge) for edge in edges],
+            "start": [*sorted(graph.start)],
+        }
+
+    def duration(self, milliseconds: int) -> Json:
+        return milliseconds
+
+
+class _Field(msgspec.Struct, frozen=True):
+    attribute: str
+    name: str
+    kind: str | None
+    timed: bool
+    required: bool
+    default: object
+
+
+_FIELDS: dict[type[Part], tuple[_Field, ...]] = {}
+
+
+def _fields(struct: type[Part]) -> tuple[_Field, ...]:
+    known = _FIELDS.get(struct)
+    if known is None:
+        info = inspect.type_info(struct)
+        if not isinstance(info, inspect.StructType):
+            raise TypeError(f"{struct.__name__} is no struct")
+        known = _FIELDS[struct] = tuple(_field(field) for field in info.fields)
+    return known
+
+
+def _field(field: inspect.Field) -> _Field:
+    members = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+    items = [member.item_type if isinstance(member, inspect.VarTupleType) else member for member in members]
+    default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+    return _Field(
+        attribute=field.name,
+        name=field.encode_name,
+        kind=kind_of(field.type),
+        timed=any(kind_of(item) in _TIMES for item in items),
+        required=field.required,
+        default=default,
+    )
+
+
+def _plain(value: object) -> Json:
+    """Return free data as it is: the reader has made sure that it is JSON."""
+    if isinstance(value, dict):
+        return _plain_mapping(value)
+    if isinstance(value, list):
+        return [_plain(child) for child in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"a definition holds JSON values, not {type(value).__name__}")
+
+
+def _plain_mapping(value: dict[str, object]) -> dict[str, Json]:
+    return {key: _plain(child) for key, child in value.items()}

@@ -1,0 +1,87 @@
+"""From a source to a checked definition: the one way in, for files, requests, stored versions and Python data alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.definitions.check_definition import check_definition
+from layover.core.definitions.dialects import translate
+from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.problems import InvalidDefinition, Problem, Problems, TooManyProblems
+from layover.core.definitions.read_graph import DefinitionReader
+from layover.core.definitions.text import Syntax, read_text
+from layover.core.definitions.texts import Texts
+from layover.core.definitions.tree import NotJson, Tree, plant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from layover.core.definitions.model import Definition
+
+
+class Checked:
+    """What a check found: all problems, and the definition as far as it could be read.
+
+    `steps` counts the work that was done (values read, parts checked, characters of expressions), so that it can be
+    seen to be bounded.
+    """
+
+    __slots__ = ("_definition", "problems", "steps", "texts")
+
+    def __init__(self, definition: Definition | None, problems: list[Problem], texts: Texts, steps: int) -> None:
+        self._definition = definition
+        self.problems = tuple(problems)
+        self.texts = texts
+        self.steps = steps
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing stands in the way of running it; warnings do not."""
+        return self._definition is not None and all(problem.severity == "warning" for problem in self.problems)
+
+    @property
+    def definition(self) -> Definition:
+        """The definition; InvalidDefinition if there are errors."""
+        if self._definition is None or not self.ok:
+            raise InvalidDefinition([problem for problem in self.problems if problem.severity == "error"])
+        return self._definition
+
+
+def check(
+    source: str | bytes | Mapping[str, object],
+    *,
+    syntax: Syntax = "auto",
+    functions: Collection[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Checked:
+    """Read a definition and find everything that is wrong with it.
+
+    `functions` are the registered node types; without them, types that are not built in are only warned about.
+    """
+    problems = Problems(limits.problems)
+    texts = Texts()
+    definition: Definition | None = None
+    steps = 0
+    try:
+        tree = _tree(source, syntax, problems, limits)
+        if tree is not None:
+            reader = DefinitionReader(problems, limits)
+            definition = reader.read(translate(tree, problems))
+            steps = reader.reading.steps
+            if definition is not None:
+                check_definition(definition, reader.reading, texts, functions)
+    except TooManyProblems:
+        definition = None
+    return Checked(definition, problems.found(), texts, steps + texts.steps)
+
+
+def _tree(
+    source: str | bytes | Mapping[str, object], syntax: Syntax, problems: Problems, limits: Limits
+) -> Tree | None:
+    if isinstance(source, str | bytes):
+        return read_text(source, problems, limits, syntax=syntax)
+    try:
+        return plant(dict(source), depth=limits.depth)
+    except NotJson as error:
+        problems.add(error.code, error.place, str(error))
+        return None

@@ -1,0 +1,105 @@
+"""All that can be said about a definition before it runs.
+
+The stages build on each other: text, dialect, model, wiring, nodes, names. Each goes on as far as it can with what the
+one before it could make sense of, so that one look shows every problem.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.definitions.check_expressions import ExpressionChecker
+from layover.core.definitions.check_graph import check_graph
+from layover.core.definitions.check_nodes import NodeChecker
+from layover.core.definitions.check_schemas import check_schema
+from layover.core.definitions.node_types import Loop, Parallel, nested
+from layover.core.definitions.scopes import ROOTS, Scope, root_names
+from layover.core.expressions import INT, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Sequence
+
+    from layover.core.definitions.model import Definition, Graph, Node
+    from layover.core.definitions.problems import Problems
+    from layover.core.definitions.read import Reading
+    from layover.core.definitions.texts import Texts
+
+
+def check_definition(definition: Definition, reading: Reading, texts: Texts, functions: Collection[str] | None) -> None:
+    """Report every problem of a definition that has been read."""
+    _Checker(reading, texts, functions).check(definition)
+
+
+class _Checker:
+    """Walks the graphs of a definition, outermost first."""
+
+    def __init__(self, reading: Reading, texts: Texts, functions: Collection[str] | None) -> None:
+        self._reading = reading
+        self._problems: Problems = reading.problems
+        self._nodes = NodeChecker(reading, functions)
+        self._expressions = ExpressionChecker(reading, texts)
+
+    def check(self, definition: Definition) -> None:
+        site = self._reading.site(definition)
+        schema = site.get("input")
+        if schema is not None:
+            check_schema(schema, self._problems)
+        names = root_names(definition)
+        if definition.settings.concurrency is not None:
+            self._expressions.check_part(definition.settings.concurrency, names)
+        self._check_graph(definition.graph, names, None, ())
+
+    def _check_graph(
+        self, graph: Graph, names: dict[str, Type], outer: Scope | None, outer_ids: Sequence[Container[str]]
+    ) -> Scope:
+        """Check a graph and everything in it; return its scope."""
+        known = self._problems.count
+        shape = check_graph(graph, self._reading, outer_ids)
+        whole = self._problems.count == known
+        scope = outer.inside(graph, shape, names) if outer is not None else Scope(graph, shape, names, None)
+        ids = (*outer_ids, shape.position)
+        for position, node in enumerate(graph.nodes):
+            # Where the wiring is broken nobody can say what comes before what: names get the benefit of the doubt.
+            here = scope.at(position) if whole else scope.at_end()
+            self._check_node(node, graph, here, ids)
+        return scope
+
+    def _check_node(self, node: Node, graph: Graph, scope: Scope, ids: Sequence[Container[str]]) -> None:
+        self._nodes.check(node, graph)
+        self._expressions.check_node(node, scope)
+        schema = self._reading.site(node).get("schema")
+        if schema is not None and "schema" in node.__struct_fields__:
+            check_schema(schema, self._problems)
+        if isinstance(node, Loop | Parallel):
+            self._check_container(node, scope, ids)
+
+    def _check_container(self, node: Loop | Parallel, scope: Scope, ids: Sequence[Container[str]]) -> None:
+        item = self._expressions.check_items(node, scope)
+        names: dict[str, Type] = {node.index_as: INT}
+        if node.for_each is not None:
+            names[node.as_] = item
+        self._check_shadows(node, scope, names)
+        for branch, graph in nested(node):
+            body = self._check_graph(graph, {} if branch else names, scope, ids)
+            if not branch:
+                self._expressions.check_rounds(node, body, body.at_end())
+
+    def _check_shadows(self, node: Loop | Parallel, scope: Scope, names: dict[str, Type]) -> None:
+        """Report names of a container that hide others; only `index`, which every loop has, may do so."""
+        site = self._reading.site(node)
+        outside = scope.names()
+        for field, name in (("as", node.as_), ("index_as", node.index_as)):
+            if name not in names:
+                continue
+            written = site.get(field)
+            place = (written or site).place
+            if name in ROOTS:
+                self._problems.add("shadowed_name", place, f"`{name}` has a meaning of its own: choose another name.")
+            elif name in outside and written is not None:
+                self._problems.add("shadowed_name", place, f"`{name}` hides the one outside: choose another name.")
+            elif name in outside and field == "as":
+                self._problems.warn(
+                    "shadowed_name", place, f"`{node.id}` and a container around it both have `{name}`: name one `as`."
+                )
+        if node.for_each is not None and node.as_ == node.index_as:
+            self._problems.add("shadowed_name", site.place, f"`{node.id}` calls item and index both `{node.as_}`.")

@@ -1,0 +1,138 @@
+"""Every expression of a definition: does it parse, can its names exist where it stands, can its types work?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.definitions.node_types import Callback, Loop, Parallel, WorkingNode
+from layover.core.definitions.scopes import CALLBACK, SECRETS, SIGNAL
+from layover.core.definitions.slots import Slot, find, slots
+from layover.core.expressions import BOOL, DYN, ExpressionError, ListOf, Type, check
+from layover.core.expressions.types import may_be, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from layover.core.definitions.model import Node, Part
+    from layover.core.definitions.read import Reading
+    from layover.core.definitions.scopes import Scope
+    from layover.core.definitions.texts import Texts
+    from layover.core.definitions.tree import Tree
+    from layover.core.expressions import Expression
+
+_CONDITIONS = frozenset({"if", "while", "break_if", "skip_if", "filter"})
+_AFTER_BODY = frozenset({"break_if", "collect"})
+
+
+class ExpressionChecker:
+    """Checks the slots of nodes and tells what it learned of their types."""
+
+    def __init__(self, reading: Reading, texts: Texts) -> None:
+        self._reading = reading
+        self._problems = reading.problems
+        self._texts = texts
+
+    def check_node(self, node: Node, scope: Scope) -> None:
+        """Check what stands in a node outside its bodies."""
+        for slot in slots(node):
+            if not (isinstance(node, Loop | Parallel) and slot.path in (*_AFTER_BODY, "skip_if", "for_each")):
+                self._check_slot(node, slot, scope.names(_extra_names(node, slot)))
+
+    def check_items(self, node: Loop | Parallel, scope: Scope) -> Type:
+        """Check `for_each` and return what is known of one item."""
+        if node.for_each is None:
+            return DYN
+        tree = find(self._reading.site(node), "for_each")
+        found = self._check_text(tree, node.for_each, scope.names())
+        if not may_be(found, ListOf(DYN)):
+            self._add("expression_type", tree, f"`for_each` needs a list, and this is a {name_of(found)}.")
+        return found.element if isinstance(found, ListOf) else DYN
+
+    def check_rounds(self, node: Loop | Parallel, before: Scope, after: Scope) -> None:
+        """Check what is asked before each round of a body and after it."""
+        for slot in slots(node):
+            if slot.path in _AFTER_BODY:
+                self._check_slot(node, slot, after.names())
+            elif slot.path == "skip_if":
+                self._check_slot(node, slot, before.names())
+
+    def check_part(self, part: Part, names: Mapping[str, Type]) -> None:
+        """Check what stands in a part that is no node."""
+        for slot in slots(part):
+            self._check_slot(part, slot, names)
+
+    def _check_slot(self, part: Part, slot: Slot, names: Mapping[str, Type]) -> None:
+        tree = find(self._reading.site(part), slot.path)
+        if slot.is_expression:
+            found = self._check_text(tree, str(slot.value), names)
+            field = slot.path.rsplit(".", maxsplit=1)[-1]
+            if field in _CONDITIONS and not may_be(found, BOOL):
+                self._add("expression_type", tree, f"`{field}` needs true or false, and this is a {name_of(found)}.")
+            return
+        for leaf in _texts_in(tree):
+            self._check_template(leaf, names)
+
+    def _check_text(self, tree: Tree, text: str, names: Mapping[str, Type]) -> Type:
+        try:
+            expression = self._texts.expression(text)
+        except ExpressionError as error:
+            self._report(tree, error, 0)
+            return DYN
+        return self._check_names(tree, expression, names, 0)
+
+    def _check_template(self, tree: Tree, names: Mapping[str, Type]) -> None:
+        try:
+            template = self._texts.template(str(tree.value))
+        except ExpressionError as error:
+            self._report(tree, error, 0)
+            return
+        for offset, expression in template.expressions:
+            self._check_names(tree, expression, names, offset)
+
+    def _check_names(self, tree: Tree, expression: Expression, names: Mapping[str, Type], offset: int) -> Type:
+        if "secrets" in expression.roots and "secrets" not in names:
+            self._add("secret_exposed", tree, "A secret can only be used in what is given to a call, not here.")
+            return DYN
+        found, errors = check(expression, names)
+        for error in errors:
+            self._report(tree, error, offset)
+        return found
+
+    def _report(self, tree: Tree, error: ExpressionError, offset: int) -> None:
+        within = offset + (error.offset or 0)
+        column = tree.text_column + within if tree.text_column is not None else None
+        self._problems.add(error.code, tree.place, _sentence(error.message), column=column)
+
+    def _add(self, code: str, tree: Tree, message: str) -> None:
+        self._problems.add(code, tree.place, message)
+
+
+def _extra_names(node: Node, slot: Slot) -> dict[str, Type]:
+    """Return the names that only some slots have."""
+    names: dict[str, Type] = {}
+    if isinstance(node, WorkingNode) and not slot.is_expression:
+        names["secrets"] = SECRETS
+    if isinstance(node, Callback):
+        names["callback"] = CALLBACK
+    if slot.path.rsplit(".", maxsplit=1)[-1] == "filter":
+        names["signal"] = SIGNAL
+    if isinstance(node, Loop) and slot.path == "while":
+        names[node.index_as] = DYN
+    return names
+
+
+def _texts_in(tree: Tree) -> Iterator[Tree]:
+    """Return the strings in which a template can stand."""
+    if isinstance(tree.value, str):
+        if "$" in tree.value:
+            yield tree
+    elif isinstance(tree.value, dict):
+        for child in tree.value.values():
+            yield from _texts_in(child)
+    elif isinstance(tree.value, list):
+        for child in tree.value:
+            yield from _texts_in(child)
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith((".", "?")) else f"{message}."

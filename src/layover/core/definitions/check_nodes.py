@@ -1,0 +1,295 @@
+"""What can be wrong with one node beyond its single fields: what belongs together, what excludes each other."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from msgspec import UNSET
+
+from layover.core.definitions.kinds import NAME_PATTERN
+from layover.core.definitions.node_types import (
+    TYPES,
+    Approval,
+    AskingNode,
+    Call,
+    Callback,
+    Delay,
+    Form,
+    Http,
+    Loop,
+    Merge,
+    Parallel,
+    People,
+    Set,
+    Switch,
+    WaitSignal,
+    WorkingNode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from layover.core.definitions.model import Graph, Node, Part, Retry
+    from layover.core.definitions.problems import Problems
+    from layover.core.definitions.read import Reading
+    from layover.core.definitions.tree import Place
+
+_RETRY_WORD = re.compile(r"[1-5]xx|[1-5]\d\d|[A-Za-z_][A-Za-z0-9_.]*")
+
+
+class NodeChecker:
+    """Checks the nodes of one definition; `functions` are the registered names, or None if nobody knows them."""
+
+    def __init__(self, reading: Reading, functions: Collection[str] | None) -> None:
+        self._reading = reading
+        self._problems: Problems = reading.problems
+        self._functions = functions
+
+    def check(self, node: Node, graph: Graph) -> None:
+        """Report what is wrong with a node of a graph."""
+        if isinstance(node, WorkingNode) and node.retry is not None:
+            self._check_retry(node.retry)
+        if isinstance(node, AskingNode):
+            self._check_people(node)
+        if isinstance(node, Approval | Form | WaitSignal | Callback):
+            self._check_deadline(node)
+        self._check_control(node, graph)
+        self._check_pause_or_work(node)
+
+    def _check_control(self, node: Node, graph: Graph) -> None:
+        match node:
+            case Switch():
+                self._check_switch(node)
+            case Set():
+                self._check_set(node)
+            case Merge():
+                self._check_merge(node, graph)
+            case Loop():
+                self._check_loop(node)
+            case Parallel():
+                self._check_parallel(node)
+            case _:
+                pass
+
+    def _check_pause_or_work(self, node: Node) -> None:
+        match node:
+            case Approval():
+                self._check_approval(node)
+            case Delay():
+                self._exactly_one(node, "duration", "until")
+            case WaitSignal():
+                self._check_wait(node)
+            case Http():
+                self._check_url(node)
+            case Callback(call=str() as call):
+                self._check_function(node, "call", call)
+            case Call():
+                self._check_function(node, "type", node.type)
+            case _:
+                pass
+
+    def _place(self, part: Part, field: str | None = None) -> Place:
+        site = self._reading.site(part)
+        written = site.get(field) if field is not None else None
+        return (written or site).place
+
+    def _exactly_one(self, node: Node, *fields: str, code: str = "exactly_one") -> str | None:
+        """Report none or several of fields that exclude each other; return the one that is given."""
+        site = self._reading.site(node)
+        given = [field for field in fields if site.get(field) is not None]
+        if len(given) == 1:
+            return given[0]
+        listed = " or ".join(f"`{field}`" for field in fields)
+        if given:
+            both = " and ".join(f"`{field}`" for field in given)
+            self._problems.add(
+                code, self._place(node, given[-1]), f"`{node.id}` has {both}, which exclude each other: keep one."
+            )
+        else:
+            self._problems.add(code, site.place, f"`{node.id}` needs {listed}.")
+        return None
+
+    def _check_function(self, node: Node, field: str, name: str) -> None:
+        if name in TYPES and field == "call":
+            return
+        place = self._place(node, field)
+        known = [*TYPES, *(self._functions or ())]
+        if self._functions is None:
+            what = f"`{name}` is no built-in type: an instance with a function of that name has to run it"
+            self._problems.unknown("unknown_type", place, what, name, known, severity="warning")
+        elif name not in self._functions:
+            what = f"There is no node type `{name}`: it is neither built in nor a registered function"
+            self._problems.unknown("unknown_type", place, what, name, known)
+
+    def _check_retry(self, retry: Retry) -> None:
+        if retry.max_delay < retry.delay:
+            place = self._place(retry, "max_delay")
+            self._problems.add("bad_value", place, "`max_delay` is shorter than `delay`.")
+        for field in ("retry_on", "ignore"):
+            for index, word in enumerate(cast("tuple[str, ...]", getattr(retry, field))):
+                if not _RETRY_WORD.fullmatch(word):
+                    place = self._item_place(retry, field, index)
+                    self._problems.add(
+                        "bad_value",
+                        place,
+                        f"`{field}` lists exception names, HTTP codes (`429`) and classes (`5xx`), not {word!r}.",
+                    )
+
+    def _item_place(self, part: Part, field: str, index: int) -> Place:
+        site = self._reading.site(part).get(field)
+        if site is not None and isinstance(site.value, list) and index < len(site.value):
+            return site.value[index].place
+        return self._place(part, field)
+
+    def _check_deadline(self, node: Approval | Form | WaitSignal | Callback) -> None:
+        if node.deadline is not None and node.on_deadline is None:
+            self._problems.add(
+                "deadline_without_outcome",
+                self._place(node, "deadline"),
+                f"`{node.id}` has a deadline: say with `on_deadline` what happens when it passes.",
+            )
+        elif node.on_deadline is not None and node.deadline is None:
+            self._problems.add(
+                "outcome_without_deadline",
+                self._place(node, "on_deadline"),
+                f"`{node.id}` says what happens `on_deadline`, but has no `deadline`.",
+            )
+
+    def _check_people(self, node: AskingNode) -> None:
+        for people in (node.approvers, node.escalate.to if node.escalate else None):
+            if people is not None and not self._anybody(people):
+                self._problems.add(
+                    "nobody_asked", self._place(people), "Name somebody: `users`, `roles` or `expression`."
+                )
+        for index, after in enumerate(node.remind):
+            if isinstance(node.deadline, int) and after >= node.deadline:
+                self._problems.warn(
+                    "useless_reminder",
+                    self._item_place(node, "remind", index),
+                    f"`{node.id}` would remind at or after its deadline.",
+                )
+
+    @staticmethod
+    def _anybody(people: People) -> bool:
+        return bool(people.users or people.roles or people.expression)
+
+    def _check_approval(self, node: Approval) -> None:
+        people = node.approvers
+        only_users = people is not None and bool(people.users) and not people.roles and people.expression is None
+        templated = people is not None and any("${" in user for user in people.users)
+        if people is not None and only_users and not templated and node.escalate is None:
+            for field in ("need", "reject_need"):
+                if getattr(node, field) > len(set(people.users)):
+                    self._problems.add(
+                        "impossible_need",
+                        self._place(node, field),
+                        f"`{field}` is {getattr(node, field)}, but only {len(set(people.users))} may decide.",
+                    )
+        if node.order == "sequence" and not only_users:
+            self._problems.add(
+                "order_without_users", self._place(node, "order"), "`order: sequence` needs `approvers` with `users`."
+            )
+
+    def _check_switch(self, node: Switch) -> None:
+        for case in node.cases:
+            equals, if_ = case.equals is not UNSET, case.if_ is not None
+            if equals == if_:
+                self._problems.add("exactly_one", self._place(case), "A case has either `equals` or `if`.")
+            elif equals and node.value is None:
+                self._problems.add(
+                    "missing_field", self._place(case), f"`equals` compares with `value`, which `{node.id}` lacks."
+                )
+            if case.port == "error":
+                self._problems.add("bad_name", self._place(case, "port"), "`error` is the port for failures.")
+
+    def _check_set(self, node: Set) -> None:
+        site = self._reading.site(node).get("values")
+        for name in node.values:
+            if not re.fullmatch(NAME_PATTERN, name):
+                child = site.get(name) if site is not None else None
+                place = child.key_place if child is not None else self._place(node, "values")
+                self._problems.add("bad_name", place, f"A variable is made of letters, digits and `_`, not {name!r}.")
+
+    def _check_merge(self, node: Merge, graph: Graph) -> None:
+        sources = {edge.source for edge in graph.edges if edge.target == node.id}
+        for index, name in enumerate(node.branches):
+            if name not in sources:
+                place = self._item_place(node, "branches", index)
+                what = f"No edge leads from `{name}` to `{node.id}`"
+                self._problems.unknown("dangling_edge", place, what, name, sources)
+        if (node.strategy == "custom") != (node.output is not UNSET):
+            self._problems.add(
+                "exactly_one", self._place(node, "strategy"), "`strategy: custom` and `output` belong together."
+            )
+
+    def _check_loop(self, node: Loop) -> None:
+        kind = self._exactly_one(node, "for_each", "while", "times", code="loop_without_bound")
+        if kind == "while" and node.max_iterations is None:
+            self._problems.add(
+                "loop_without_bound",
+                self._place(node, "while"),
+                f"`{node.id}` could go on for ever: give it `max_iterations`.",
+            )
+
+    def _check_parallel(self, node: Parallel) -> None:
+        kind = self._exactly_one(node, "body", "branches")
+        has_items = node.for_each is not None
+        if kind == "body" and not has_items:
+            self._problems.add(
+                "missing_field", self._place(node), f"`{node.id}` needs `for_each`: its body runs once for each item."
+            )
+        if kind == "branches":
+            for field in ("for_each", "collect"):
+                if self._reading.site(node).get(field) is not None:
+                    self._problems.add(
+                        "exactly_one", self._place(node, field), f"`{field}` belongs to a `body`, not to `branches`."
+                    )
+            self._check_branches(node)
+
+    def _check_branches(self, node: Parallel) -> None:
+        if not node.branches:
+            self._problems.add("empty_graph", self._place(node, "branches"), f"`{node.id}` has no branches.")
+        for branch, again in _repeated(node):
+            self._problems.add("duplicate_id", self._place(branch, "id"), f"Two branches are called `{again}`.")
+
+    def _check_wait(self, node: WaitSignal) -> None:
+        kind = self._exactly_one(node, "signal", "signals")
+        if kind == "signals":
+            self._check_signals(node)
+        if kind == "signal" and node.need not in ("all", "any", 1):
+            self._problems.add("impossible_need", self._place(node, "need"), "One signal is awaited, so `need` is 1.")
+
+    def _check_signals(self, node: WaitSignal) -> None:
+        if not node.signals:
+            self._problems.add("bad_value", self._place(node, "signals"), f"`{node.id}` waits for no signal.")
+        if isinstance(node.need, int) and node.need > len(node.signals):
+            self._problems.add(
+                "impossible_need",
+                self._place(node, "need"),
+                f"`need` is {node.need}, but only {len(node.signals)} are awaited.",
+            )
+        for field in ("key", "filter"):
+            if self._reading.site(node).get(field) is not None:
+                self._problems.add(
+                    "exactly_one", self._place(node, field), f"With `signals`, each one has its own `{field}`."
+                )
+        aliases: set[str] = set()
+        for signal in node.signals:
+            if signal.alias in aliases:
+                place = self._place(signal, "alias")
+                self._problems.add("duplicate_id", place, f"Two signals are called `{signal.alias}`.")
+            aliases.add(signal.alias)
+
+    def _check_url(self, node: Http) -> None:
+        if "${" not in node.url and not re.match(r"https?://[^/\s]", node.url, re.IGNORECASE):
+            place = self._place(node, "url")
+            self._problems.add("bad_value", place, "`url` starts with `http://` or `https://` and a host.")
+
+
+def _repeated(node: Parallel) -> Iterator[tuple[Part, str]]:
+    seen: set[str] = set()
+    for branch in node.branches:
+        if branch.id in seen:
+            yield branch, branch.id
+        seen.add(branch.id)

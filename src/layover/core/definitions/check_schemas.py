@@ -1,0 +1,82 @@
+"""The JSON Schemas that a definition carries: valid, self-contained, and bounded in what they can cost.
+
+Nothing is ever fetched: each check runs offline against meta-schemas that the validator brings along. (Its own
+`meta.validate` would ask the network for an unknown `$schema`, so it is not used.)
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.definitions.problems import Problems
+    from layover.core.definitions.tree import Tree
+
+_NEWEST = "https://json-schema.org/draft/2020-12/schema"
+_DIALECTS = frozenset(
+    {
+        _NEWEST,
+        "https://json-schema.org/draft/2019-09/schema",
+        "http://json-schema.org/draft-07/schema",
+        "http://json-schema.org/draft-06/schema",
+        "http://json-schema.org/draft-04/schema",
+    }
+)
+# Patterns run on an engine without backtracking, so that no answer of a person can make them hang.
+_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
+_MOST_ERRORS = 20
+
+
+def check_schema(tree: Tree, problems: Problems) -> None:
+    """Report what is wrong with a JSON Schema."""
+    schema = tree.plain()
+    if not isinstance(schema, dict | bool):
+        return  # the reader has said so
+    dialect = tree.get("$schema")
+    uri = _NEWEST if dialect is None else str(dialect.value).removesuffix("#")
+    if uri not in _DIALECTS:
+        place = (dialect or tree).place
+        problems.unknown("bad_schema", place, "This dialect of JSON Schema is not known", uri, _DIALECTS)
+        return
+    faulty = False
+    for count, error in enumerate(_meta_validator(uri).iter_errors(schema)):
+        faulty = True
+        problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_told(error)}")
+        if count == _MOST_ERRORS:
+            break
+    if not faulty:
+        _check_use(schema, tree, problems)
+
+
+def _check_use(schema: dict[str, object] | bool, tree: Tree, problems: Problems) -> None:  # noqa: FBT001 - a schema may be true or false
+    """Build the validator: this is where references and patterns turn out not to work."""
+    try:
+        jsonschema_rs.validator_for(schema, offline=True, pattern_options=_PATTERNS)
+    except jsonschema_rs.ValidationError as error:
+        problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_told(error)}")
+
+
+@cache
+def _meta_validator(uri: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({"$ref": uri}, offline=True)
+
+
+def _find(tree: Tree, path: Sequence[str | int]) -> Tree:
+    for step in path:
+        value = tree.value
+        if isinstance(value, list) and isinstance(step, int) and step < len(value):
+            tree = value[step]
+        elif isinstance(value, dict) and str(step) in value:
+            tree = value[str(step)]
+    return tree
+
+
+def _told(error: jsonschema_rs.ValidationError) -> str:
+    line = error.message.split("\n", maxsplit=1)[0]
+    shortened = line if len(line) <= 200 else f"{line[:199]}…"
+    return shortened if shortened.endswith(".") else f"{shortened}."

@@ -1,0 +1,321 @@
+"""The built-in node types, each with its fields and its ports.
+
+A type that is not built in is the name of a registered function (`Call`). Ports that are left unwired either end the
+path quietly or, for `error`, `rejected` and `expired`, fail the execution.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+import msgspec
+from msgspec import UNSET, Meta
+
+from layover.core.definitions.kinds import (
+    Duration,
+    Expression,
+    Id,
+    Name,
+    Positive,
+    Schema,
+    Span,
+    Text,
+    Unset,
+    Value,
+    Values,
+    WorkflowName,
+)
+from layover.core.definitions.model import Graph, Node, Part, Retry
+
+NestedGraph = Annotated[Graph, Meta(extra={"kind": "graph"})]
+
+
+# Control: decided by the engine itself, no call and no commit of their own.
+
+
+class Condition(Node, frozen=True, kw_only=True):
+    """Takes port `true` or `false`."""
+
+    type: Literal["condition"] = "condition"
+    if_: Expression = msgspec.field(name="if")
+
+
+class Case(Part, frozen=True, kw_only=True):
+    """One way out of a switch: taken if the value equals something, or if a condition holds."""
+
+    port: Id
+    equals: Value | Unset = UNSET
+    if_: Expression | None = msgspec.field(name="if", default=None)
+
+
+class Switch(Node, frozen=True, kw_only=True):
+    """Takes the port of the first case that fits, else `default`."""
+
+    type: Literal["switch"] = "switch"
+    value: Expression | None = None
+    cases: Annotated[tuple[Case, ...], Meta(min_length=1)]
+
+
+class Set(Node, frozen=True, kw_only=True):
+    """Sets variables of the execution."""
+
+    type: Literal["set"] = "set"
+    values: Values
+
+
+class Compute(Node, frozen=True, kw_only=True):
+    """Has a computed value as its output."""
+
+    type: Literal["compute"] = "compute"
+    output: Value
+
+
+class Merge(Node, frozen=True, kw_only=True):
+    """Brings branches together and chooses what its output is."""
+
+    type: Literal["merge"] = "merge"
+    strategy: Literal["all", "first", "last", "custom"] = "all"
+    branches: tuple[Id, ...] = ()
+    output: Value | Unset = UNSET
+
+
+class End(Node, frozen=True, kw_only=True):
+    """Ends the execution from any depth and cancels the rest."""
+
+    type: Literal["end"] = "end"
+    outcome: Annotated[str, Meta(min_length=1, max_length=255)] = "executed"
+    reason: Text = ""
+    output: Value | Unset = UNSET
+
+
+# Containers.
+
+
+class Loop(Node, frozen=True, kw_only=True):
+    """Runs its body once per item, while a condition holds, or a number of times."""
+
+    type: Literal["loop"] = "loop"
+    body: NestedGraph
+    for_each: Expression | None = None
+    while_: Expression | None = msgspec.field(name="while", default=None)
+    times: Annotated[int, Meta(ge=0, le=1_000_000)] | Text | None = None
+    as_: Name = msgspec.field(name="as", default="item")
+    index_as: Name = "index"
+    max_iterations: Positive | None = None
+    break_if: Expression | None = None
+    skip_if: Expression | None = None
+    collect: Value | Unset = UNSET
+
+
+class Branch(Part, frozen=True, kw_only=True):
+    """One named branch of a parallel."""
+
+    id: Id
+    body: NestedGraph
+
+
+class Parallel(Node, frozen=True, kw_only=True):
+    """Runs a body per item, or named branches, side by side."""
+
+    type: Literal["parallel"] = "parallel"
+    body: NestedGraph | None = None
+    for_each: Expression | None = None
+    branches: tuple[Branch, ...] = ()
+    as_: Name = msgspec.field(name="as", default="item")
+    index_as: Name = "index"
+    concurrency: Positive | None = None
+    on_failure: Literal["fail_fast", "wait", "continue"] = "fail_fast"
+    collect: Value | Unset = UNSET
+
+
+# Pauses.
+
+
+class Delay(Node, frozen=True, kw_only=True):
+    """Waits for a length of time or until a moment."""
+
+    type: Literal["delay"] = "delay"
+    duration: Span | None = None
+    until: Text | None = None
+
+
+class People(Part, frozen=True, kw_only=True):
+    """Who is asked: users, roles, or an expression that gives user names."""
+
+    users: tuple[Text, ...] = ()
+    roles: tuple[Text, ...] = ()
+    expression: Text | None = None
+
+
+class Escalation(Part, frozen=True, kw_only=True):
+    """Who is asked as well after a while."""
+
+    after: Duration
+    to: People
+
+
+class AskingNode(Node, frozen=True, kw_only=True):
+    """What the nodes that ask people have in common."""
+
+    title: Text = ""
+    shown: Value | Unset = UNSET
+    response: Value | Unset = UNSET
+    approvers: People | None = None
+    remind: tuple[Duration, ...] = ()
+    escalate: Escalation | None = None
+    deadline: Span | None = None
+
+
+class Approval(AskingNode, frozen=True, kw_only=True):
+    """Waits until enough people have approved or rejected."""
+
+    type: Literal["approval"] = "approval"
+    need: Positive = 1
+    reject_need: Positive = 1
+    exclude_requester: bool = False
+    order: Literal["any", "sequence"] = "any"
+    comment: Literal["optional", "required"] = "optional"
+    schema: Schema | None = None
+    on_deadline: Literal["approve", "reject", "expired", "fail"] | None = None
+
+
+class Form(AskingNode, frozen=True, kw_only=True):
+    """Waits for an answer that fits a schema."""
+
+    type: Literal["form"] = "form"
+    schema: Schema = msgspec.field(default_factory=dict)
+    on_deadline: Literal["continue", "partial", "expired", "fail"] | None = None
+
+
+class AwaitedSignal(Part, frozen=True, kw_only=True):
+    """One of several signals that a node waits for."""
+
+    alias: Name
+    signal: Text
+    key: Text = ""
+    filter: Expression | None = None
+    required: bool = False
+
+
+class WaitSignal(Node, frozen=True, kw_only=True):
+    """Waits for one signal, or for several."""
+
+    type: Literal["wait_signal"] = "wait_signal"
+    signal: Text | None = None
+    key: Text = ""
+    filter: Expression | None = None
+    signals: tuple[AwaitedSignal, ...] = ()
+    need: Positive | Literal["all", "any"] = "all"
+    lookback: Duration = 0
+    response: Value | Unset = UNSET
+    deadline: Span | None = None
+    on_deadline: Literal["continue", "partial", "expired", "fail"] | None = None
+
+
+# Work: something is called, so it can fail, hang and be tried again.
+
+
+class WorkingNode(Node, frozen=True, kw_only=True):
+    """What the nodes that call something have in common."""
+
+    retry: Retry | None = None
+    timeout: Span | None = None
+
+
+class Callback(WorkingNode, frozen=True, kw_only=True):
+    """Calls a function with an address to reply to, then waits for the reply."""
+
+    type: Literal["callback"] = "callback"
+    call: Id | None = None
+    input: Value | Unset = UNSET
+    heartbeat: Duration | None = None
+    response: Value | Unset = UNSET
+    deadline: Span | None = None
+    on_deadline: Literal["continue", "partial", "expired", "fail"] | None = None
+
+
+class ChildWorkflow(WorkingNode, frozen=True, kw_only=True):
+    """Starts another workflow and waits for its output, unless it is detached."""
+
+    noun = "workflow node"
+
+    type: Literal["workflow"] = "workflow"
+    workflow: WorkflowName
+    version: Positive | None = None
+    input: Value | Unset = UNSET
+    detached: bool = False
+
+
+class Http(WorkingNode, frozen=True, kw_only=True):
+    """Calls an HTTP address."""
+
+    noun = "http node"
+
+    type: Literal["http"] = "http"
+    url: Text
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "GET"
+    headers: Values = msgspec.field(default_factory=dict)
+    query: Values = msgspec.field(default_factory=dict)
+    body: Value | Unset = UNSET
+    auth: Value | Unset = UNSET
+
+
+class Call(WorkingNode, frozen=True, kw_only=True):
+    """Calls the registered function that its type names."""
+
+    noun = "function node"
+
+    input: Value | Unset = UNSET
+    heartbeat: Duration | None = None
+    on_crash: Literal["rerun", "probe", "pause"] = "rerun"
+
+
+BUILT_IN: tuple[type[Node], ...] = (
+    *(Condition, Switch, Set, Compute, Merge, End),
+    *(Loop, Parallel),
+    *(Delay, Approval, Form, WaitSignal),
+    *(Callback, ChildWorkflow, Http),
+)
+
+
+def _type_name(struct: type[Node]) -> str:
+    (name,) = get_args(msgspec.structs.fields(struct)[1].type)
+    return str(name)
+
+
+TYPES: dict[str, type[Node]] = {_type_name(struct): struct for struct in BUILT_IN}
+
+
+def default_port(node_type: str) -> str | None:
+    """Return the port that a bare `next` leaves by; a condition has none."""
+    return {"approval": "approved", "switch": "default", "condition": None}.get(node_type, "done")
+
+
+def ports(node: Node) -> tuple[str, ...]:
+    """Return every port that an edge may leave this node by, the default one first."""
+    match node:
+        case Condition():
+            return ("true", "false", "error")
+        case Switch():
+            return (*dict.fromkeys(("default", *(case.port for case in node.cases))), "error")
+        case Approval():
+            return ("approved", "rejected", "expired", "error")
+        case Form() | WaitSignal() | Callback():
+            return ("done", "expired", "error")
+        case End():
+            return ()
+        case _:
+            return ("done", "error")
+
+
+def nested(node: Node) -> tuple[tuple[str, Graph], ...]:
+    """Return the graphs inside a container, each with the name of its branch (empty for a body)."""
+    match node:
+        case Loop():
+            return (("", node.body),)
+        case Parallel(body=Graph() as body):
+            return (("", body),)
+        case Parallel():
+            return tuple((branch.id, branch.body) for branch in node.branches)
+        case _:
+            return ()

@@ -1,0 +1,338 @@
+"""From a tree of values to the model, collecting every problem on the way.
+
+A reader is made once for each type of the model, by following its annotations. It takes a tree and gives the value,
+or `BAD` after it has said what is wrong; reading then goes on with the next field, so that an author sees everything
+at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+from msgspec import inspect
+
+from layover.core.definitions.durations import parse_duration
+from layover.core.definitions.kinds import NAMING, kind_of
+from layover.core.definitions.model import Part, Retry
+from layover.core.definitions.problems import Problems, shown
+from layover.core.definitions.tree import Json, Tree
+
+if TYPE_CHECKING:
+    from layover.core.definitions.model import Graph
+
+
+class Bad:
+    """What reading gives instead of a value that it has already complained about."""
+
+
+BAD: Final = Bad()
+
+
+class Reading:
+    """One run of the reader: where problems go, and which piece of the text each part was made from."""
+
+    def __init__(self, problems: Problems, read_graph: Callable[[Tree, Reading], Graph | Bad]) -> None:
+        self.problems = problems
+        self.read_graph = read_graph
+        self._sites: dict[int, tuple[Part, Tree]] = {}
+        self.steps = 0
+
+    def note(self, part: Part, tree: Tree) -> None:
+        """Remember where a part stands."""
+        self._sites[id(part)] = (part, tree)  # holding the part keeps its id from being given to another
+
+    def site(self, part: Part) -> Tree:
+        """Return the tree that a part was read from."""
+        return self._sites[id(part)][1]
+
+    def bad(self, code: str, tree: Tree, message: str) -> Bad:
+        """Report a problem and give what stands for the missing value."""
+        self.problems.add(code, tree.place, message)
+        return BAD
+
+
+Read: TypeAlias = Callable[[Tree, str, Reading], object]
+
+
+class Field(msgspec.Struct, frozen=True):
+    """How one field of a struct is read."""
+
+    attribute: str
+    required: bool
+    read: Read
+
+
+def read_struct(struct: type[Part], tree: Tree, reading: Reading, ignore: frozenset[str] = frozenset()) -> Part | Bad:
+    """Read a mapping into a struct; fields in `ignore` are somebody else's."""
+    if not isinstance(tree.value, dict):
+        return reading.bad("bad_type", tree, f"{_article(struct)} is a mapping, not {shown(tree)}.")
+    fields, has_extra = _fields_of(struct)
+    reading.steps += len(tree.value) + 1
+    values: dict[str, object] = {}
+    extra: dict[str, Json] = {}
+    complete = True
+    for key, child in tree.value.items():
+        if key in ignore:
+            continue
+        field = fields.get(key)
+        if field is not None:
+            value = field.read(child, key, reading)
+            if value is not BAD:
+                values[field.attribute] = value
+            elif field.required:
+                complete = False
+        elif has_extra and key.startswith("x-"):
+            extra[key] = child.plain()
+        else:
+            reading.problems.unknown(
+                "unknown_field", child.key_place, f"{_article(struct)} has no field `{key}`", key, fields
+            )
+    for key, field in fields.items():
+        if field.required and key not in tree.value:
+            complete = False
+            reading.bad("missing_field", tree, f"{_article(struct)} needs the field `{key}`.")
+    if not complete:
+        return BAD
+    if extra:
+        values["extra"] = extra
+    part = struct(**values)
+    reading.note(part, tree)
+    return part
+
+
+_FIELDS: dict[type[Part], tuple[dict[str, Field], bool]] = {}
+
+
+def _fields_of(struct: type[Part]) -> tuple[dict[str, Field], bool]:
+    """Return the fields by the names they have in a document, and whether `x-` fields are kept."""
+    known = _FIELDS.get(struct)
+    if known is None:
+        info = inspect.type_info(struct)
+        if not isinstance(info, inspect.StructType):
+            raise TypeError(f"{struct.__name__} is no struct")
+        fields = {
+            field.encode_name: Field(field.name, field.required, _reader(field.type))
+            for field in info.fields
+            if kind_of(field.type) != "extra"
+        }
+        known = _FIELDS[struct] = (fields, any(kind_of(field.type) == "extra" for field in info.fields))
+    return known
+
+
+def _reader(type_: inspect.Type) -> Read:
+    """Make the reader of a type."""
+    kind = kind_of(type_)
+    if kind in _KINDS:
+        return _KINDS[kind]
+    match type_:
+        case inspect.Metadata():
+            return _reader(type_.type)
+        case inspect.StrType():
+            return _text_reader(type_)
+        case inspect.BoolType():
+            return _read_bool
+        case inspect.IntType():
+            return _number_reader(type_, "a whole number", int)
+        case inspect.FloatType():
+            return _number_reader(type_, "a number", float)
+        case inspect.LiteralType():
+            return _choice_reader(type_)
+        case inspect.VarTupleType():
+            return _list_reader(type_)
+        case inspect.StructType() if issubclass(type_.cls, Part):
+            return _struct_reader(type_.cls)
+        case inspect.UnionType():
+            return _union_reader(type_)
+        case _:
+            raise TypeError(f"the model has no way to read {type_}")
+
+
+def _struct_reader(struct: type[Part]) -> Read:
+    def read(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - the struct names itself
+        if struct is Retry and tree.value == "forever":
+            tree = tree.with_value({"max_attempts": tree})
+        return read_struct(struct, tree, reading)
+
+    return read
+
+
+def _text_reader(type_: inspect.StrType) -> Read:
+    pattern = re.compile(type_.pattern) if type_.pattern else None
+    shortest = type_.min_length or 0
+    longest = type_.max_length
+
+    def read(tree: Tree, name: str, reading: Reading) -> object:
+        text = tree.value
+        if not isinstance(text, str):
+            return reading.bad("bad_type", tree, f"`{name}` is text, not {shown(tree)}.")
+        if longest is not None and len(text) > longest:
+            return reading.bad("too_long", tree, f"`{name}` has at most {longest} characters, not {len(text)}.")
+        if len(text) < shortest:
+            return reading.bad("bad_value", tree, f"`{name}` may not be empty.")
+        if pattern is not None and not pattern.fullmatch(text):
+            return reading.bad("bad_name", tree, f"`{name}` cannot be {shown(tree)}: {NAMING[pattern.pattern]}.")
+        return text
+
+    return read
+
+
+def _number_reader(type_: inspect.IntType | inspect.FloatType, what: str, make: type[int | float]) -> Read:
+    least, most = type_.ge, type_.le
+
+    def read(tree: Tree, name: str, reading: Reading) -> object:
+        value = tree.value
+        if isinstance(value, bool) or not isinstance(value, int if make is int else int | float):
+            return reading.bad("bad_type", tree, f"`{name}` is {what}, not {shown(tree)}.")
+        if (least is not None and value < least) or (most is not None and value > most):
+            return reading.bad("bad_value", tree, f"`{name}` is {what} from {least} to {most}, not {shown(tree)}.")
+        return make(value)
+
+    return read
+
+
+def _read_number(tree: Tree, name: str, reading: Reading) -> object:
+    if isinstance(tree.value, bool) or not isinstance(tree.value, int | float):
+        return reading.bad("bad_type", tree, f"`{name}` is a number, not {shown(tree)}.")
+    return tree.value
+
+
+def _read_bool(tree: Tree, name: str, reading: Reading) -> object:
+    if not isinstance(tree.value, bool):
+        return reading.bad("bad_type", tree, f"`{name}` is true or false, not {shown(tree)}.")
+    return tree.value
+
+
+def _choice_reader(type_: inspect.LiteralType) -> Read:
+    choices = tuple(str(value) for value in type_.values)
+    listed = ", ".join(f"`{choice}`" for choice in choices)
+
+    def read(tree: Tree, name: str, reading: Reading) -> object:
+        if tree.value in choices:
+            return tree.value
+        wrong = tree.value if isinstance(tree.value, str) else ""
+        reading.problems.unknown(
+            "bad_value", tree.place, f"`{name}` is one of {listed}, not {shown(tree)}", wrong, choices
+        )
+        return BAD
+
+    return read
+
+
+def _list_reader(type_: inspect.VarTupleType) -> Read:
+    read_item = _reader(type_.item_type)
+    shortest = type_.min_length or 0
+
+    def read(tree: Tree, name: str, reading: Reading) -> object:
+        if not isinstance(tree.value, list):
+            return reading.bad("bad_type", tree, f"`{name}` is a list, not {shown(tree)}.")
+        if len(tree.value) < shortest:
+            return reading.bad("bad_value", tree, f"`{name}` may not be empty.")
+        items = [read_item(child, name, reading) for child in tree.value]
+        return tuple(item for item in items if item is not BAD)
+
+    return read
+
+
+def _union_reader(type_: inspect.UnionType) -> Read:
+    """Read one of several types: each of ours can be told apart by the shape of what is written."""
+    types = [member for member in type_.types if not isinstance(member, inspect.NoneType)]
+    optional = len(types) < len(type_.types)
+    readers = [_reader(member) for member in types]
+    words = [word for member in types if isinstance(member, inspect.LiteralType) for word in member.values]
+    choices = [reader for member, reader in zip(types, readers, strict=True) if isinstance(member, inspect.LiteralType)]
+    texts = [reader for member, reader in zip(types, readers, strict=True) if kind_of(member) == "template"]
+    others = [reader for reader in readers if reader not in choices and reader not in texts]
+
+    def read(tree: Tree, name: str, reading: Reading) -> object:
+        if tree.value is None and optional:
+            return None
+        if choices and (tree.value in words or not others):
+            return choices[0](tree, name, reading)
+        if texts and isinstance(tree.value, str):
+            return texts[0](tree, name, reading)
+        return (others or texts)[0](tree, name, reading)
+
+    return read
+
+
+def _read_duration(tree: Tree, name: str, reading: Reading) -> object:
+    if not isinstance(tree.value, str):
+        hint = "" if isinstance(tree.value, list | dict) else ": a number needs its unit"
+        return reading.bad("bad_duration", tree, f"`{name}` is a duration such as `30s`, not {shown(tree)}{hint}.")
+    try:
+        return parse_duration(tree.value)
+    except ValueError as error:
+        return reading.bad("bad_duration", tree, f"`{name}` cannot be {shown(tree)}: {error}.")
+
+
+def _read_span(tree: Tree, name: str, reading: Reading) -> object:
+    if isinstance(tree.value, str) and "${" in tree.value:
+        return tree.value
+    return _read_duration(tree, name, reading)
+
+
+def _read_expression(tree: Tree, name: str, reading: Reading) -> object:
+    text = _scalar_text(tree)
+    if text is None:
+        return reading.bad("bad_type", tree, f"`{name}` is an expression, not {shown(tree)}.")
+    if text.strip().startswith("${"):
+        return reading.bad("bare_expression", tree, f"`{name}` is a bare expression: write it without `${{ }}`.")
+    return text
+
+
+def _read_template(tree: Tree, name: str, reading: Reading) -> object:
+    text = _scalar_text(tree)
+    return text if text is not None else reading.bad("bad_type", tree, f"`{name}` is text, not {shown(tree)}.")
+
+
+def _scalar_text(tree: Tree) -> str | None:
+    """Return text as it is, and what YAML took for a number or a truth value as it was meant."""
+    value = tree.value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else None
+
+
+def _read_schema(tree: Tree, name: str, reading: Reading) -> object:
+    if not isinstance(tree.value, dict | bool):
+        return reading.bad("bad_schema", tree, f"`{name}` is a JSON Schema (a mapping), not {shown(tree)}.")
+    return tree.plain()
+
+
+def _read_value(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - any value is welcome
+    return tree.plain()
+
+
+def _read_data(tree: Tree, name: str, reading: Reading) -> object:
+    if not isinstance(tree.value, dict):
+        return reading.bad("bad_type", tree, f"`{name}` is a mapping, not {shown(tree)}.")
+    return tree.plain()
+
+
+def _read_graph(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - a graph says what it lacks
+    return reading.read_graph(tree, reading)
+
+
+_KINDS: dict[str | None, Read] = {
+    "duration": _read_duration,
+    "span": _read_span,
+    "expression": _read_expression,
+    "template": _read_template,
+    "value": _read_value,
+    "values": _read_data,
+    "number": _read_number,
+    "schema": _read_schema,
+    "data": _read_data,
+    "graph": _read_graph,
+}
+
+
+def _article(struct: type[Part]) -> str:
+    """Return how a sentence begins that speaks of such a part."""
+    words = struct.noun or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", struct.__name__).lower()
+    return f"{'An' if words[0] in 'aeio' else 'A'} {words}"

@@ -1,0 +1,184 @@
+"""Which names an expression can use at a place, and what is known of their types.
+
+A node sees the nodes that come before it, in its own graph and in the enclosing ones; the loop or parallel around it
+adds `item` and `index`. Scopes are lazy: to make one costs the same whatever the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from layover.core.definitions.node_types import (
+    Approval,
+    Call,
+    Callback,
+    ChildWorkflow,
+    Compute,
+    Delay,
+    Form,
+    Http,
+    Loop,
+    Parallel,
+    Set,
+    WaitSignal,
+)
+from layover.core.expressions import (
+    BOOL,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    ListOf,
+    MapOf,
+    Record,
+    Type,
+    type_of_schema,
+)
+
+if TYPE_CHECKING:
+    from layover.core.definitions.model import Definition, Graph, Node
+    from layover.core.definitions.topology import Topology
+
+ROOTS = ("input", "nodes", "errors", "vars", "execution", "trigger", "callback", "secrets", "signal")
+
+_ERROR = Record(
+    {
+        "code": STRING,
+        "type": STRING,
+        "message": STRING,
+        "retryable": BOOL,
+        "attempt": INT,
+        "context_id": STRING,
+        "status": DYN,
+        "details": DYN,
+    },
+    open=False,
+)
+_EXECUTION = Record(
+    {
+        "id": STRING,
+        "workflow": STRING,
+        "version": INT,
+        "created_at": DYN,
+        "started_at": DYN,
+        "tags": DYN,
+        "priority": INT,
+        "correlation_id": DYN,
+        "parent_id": DYN,
+        "user": DYN,
+        "resume_count": INT,
+    },
+    open=False,
+)
+_SIGNAL_OUTPUT = Record({"id": STRING, "name": STRING, "key": STRING, "data": DYN, "at": DYN}, open=False)
+CALLBACK = Record({"url": STRING, "token": STRING}, open=False)
+SIGNAL = Record({"name": STRING, "key": STRING, "data": DYN}, open=False)
+SECRETS = MapOf(STRING)
+
+
+class Visible(Mapping[str, Type]):
+    """The nodes that one place can look back on, each with a type; enclosing graphs are looked at last."""
+
+    def __init__(
+        self, graph: Graph, shape: Topology, seen: int, type_of: Callable[[Node], Type], outer: Visible | None
+    ):
+        self._graph = graph
+        self._shape = shape
+        self._seen = seen
+        self._type_of = type_of
+        self._outer = outer
+
+    def __getitem__(self, name: str) -> Type:
+        position = self._shape.position.get(name)
+        if position is not None and self._seen >> position & 1:
+            return self._type_of(self._graph.nodes[position])
+        if self._outer is None:
+            raise KeyError(name)
+        return self._outer[name]
+
+    def __iter__(self) -> Iterator[str]:
+        for name, position in self._shape.position.items():
+            if self._seen >> position & 1:
+                yield name
+        if self._outer is not None:
+            yield from self._outer
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Scope:
+    """The names of one graph: what its enclosing scopes give, and its own nodes as far as they have come."""
+
+    def __init__(
+        self, graph: Graph, shape: Topology, names: Mapping[str, Type], outer: Scope | None, seen: int = 0
+    ) -> None:
+        self._graph = graph
+        self._shape = shape
+        self._names = names
+        self._outer = outer
+        self._seen = seen
+
+    def at(self, position: int) -> Scope:
+        """Return the scope of a node: it sees the nodes before it."""
+        return Scope(self._graph, self._shape, self._names, self._outer, self._shape.ancestors[position])
+
+    def at_end(self) -> Scope:
+        """Return the scope of what is done when the graph has been run: it sees all nodes."""
+        return Scope(self._graph, self._shape, self._names, self._outer, (1 << len(self._graph.nodes)) - 1)
+
+    def inside(self, graph: Graph, shape: Topology, names: Mapping[str, Type]) -> Scope:
+        """Return the scope of a nested graph, with the names that its container gives."""
+        return Scope(graph, shape, {**self._names, **names}, self)
+
+    def names(self, extra: Mapping[str, Type] | None = None) -> dict[str, Type]:
+        """Return the root names with their types."""
+        nodes = Record(self._visible(output_type), open=False, noun="node")
+        errors = Record(self._visible(_error_type), open=False, noun="node")
+        return {"nodes": nodes, "errors": errors, **self._names, **(extra or {})}
+
+    def _visible(self, type_of: Callable[[Node], Type]) -> Visible:
+        outer = self._outer._visible(type_of) if self._outer is not None else None  # noqa: SLF001 - another of ours
+        return Visible(self._graph, self._shape, self._seen, type_of, outer)
+
+
+def root_names(definition: Definition) -> dict[str, Type]:
+    """Return the names that every expression of a definition can use."""
+    return {
+        "input": type_of_schema(definition.input),
+        "vars": Record(dict.fromkeys(definition.variables, DYN), open=True, noun="variable"),
+        "execution": _EXECUTION,
+        "trigger": DYN,
+    }
+
+
+def output_type(node: Node) -> Type:
+    """Return what is known of the output of a node before it has run."""
+    match node:
+        case Approval():
+            data = type_of_schema(node.schema)
+            fields = {"approved": BOOL, "by": DYN, "at": DYN, "comment": DYN, "data": data, "decisions": ListOf(DYN)}
+            return Record(fields, open=False)
+        case Form():
+            return type_of_schema(node.schema) if node.on_deadline in (None, "fail", "expired") else DYN
+        case WaitSignal(signals=()):
+            return _SIGNAL_OUTPUT
+        case WaitSignal():
+            return Record({signal.alias: _SIGNAL_OUTPUT for signal in node.signals}, open=False, noun="signal")
+        case Http():
+            return Record({"status": INT, "headers": MapOf(STRING), "body": DYN}, open=False)
+        case Parallel(body=None):
+            return Record({branch.id: DYN for branch in node.branches}, open=False, noun="branch")
+        case Loop() | Parallel():
+            return ListOf(DYN)
+        case Delay() | Set():
+            return NULL
+        case Call() | Callback() | ChildWorkflow() | Compute():
+            return DYN
+        case _:
+            return DYN
+
+
+def _error_type(node: Node) -> Type:  # noqa: ARG001 - every node fails in the same shape
+    return _ERROR

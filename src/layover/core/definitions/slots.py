@@ -1,0 +1,90 @@
+"""Every place in a part where an expression or a template may stand.
+
+Found by the kinds of the model's fields, so that the checker and the compiler agree on them without a list of their
+own. A slot's path (`if`, `cases.0.if`, `approvers.users.1`) is its address within the node.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, inspect
+
+from layover.core.definitions.kinds import kind_of
+from layover.core.definitions.model import Graph, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from layover.core.definitions.tree import Tree
+
+_LIVING = frozenset({"expression", "template", "value", "values", "span"})
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """One field that holds an expression, a template, or data with templates in it."""
+
+    path: str
+    kind: str
+    value: object
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether the value is one bare expression."""
+        return self.kind == "expression"
+
+
+def slots(part: Part, prefix: str = "") -> Iterator[Slot]:
+    """Return the slots of a part and of the parts in it; nested graphs have their own."""
+    for attribute, name, kind in _fields(type(part)):
+        value = getattr(part, attribute)
+        if value is None or value is UNSET or isinstance(value, Graph):
+            continue
+        path = f"{prefix}{name}"
+        if isinstance(value, tuple):
+            for index, item in enumerate(value):
+                yield from _slot(f"{path}.{index}", kind, item)
+        else:
+            yield from _slot(path, kind, value)
+
+
+def _slot(path: str, kind: str | None, value: object) -> Iterator[Slot]:
+    if isinstance(value, Part):
+        if not any(isinstance(getattr(value, field, None), Graph) for field in value.__struct_fields__):
+            yield from slots(value, f"{path}.")
+    elif kind in _LIVING and (kind != "span" or isinstance(value, str)):
+        yield Slot(path, str(kind), value)
+
+
+def find(tree: Tree, path: str) -> Tree:
+    """Return the tree at a slot's path, or the nearest one around it."""
+    for step in path.split("."):
+        if isinstance(tree.value, list):
+            tree = tree.value[int(step)] if int(step) < len(tree.value) else tree
+        else:
+            tree = tree.get(step) or tree
+    return tree
+
+
+_FIELDS: dict[type[Part], tuple[tuple[str, str, str | None], ...]] = {}
+
+
+def _fields(struct: type[Part]) -> tuple[tuple[str, str, str | None], ...]:
+    known = _FIELDS.get(struct)
+    if known is None:
+        info = inspect.type_info(struct)
+        if not isinstance(info, inspect.StructType):
+            raise TypeError(f"{struct.__name__} is no struct")
+        known = _FIELDS[struct] = tuple((f.name, f.encode_name, _kind(f.type)) for f in info.fields)
+    return known
+
+
+def _kind(type_: inspect.Type) -> str | None:
+    """Return the first living kind among the members and items of a type."""
+    if isinstance(type_, inspect.VarTupleType):
+        return _kind(type_.item_type)
+    if isinstance(type_, inspect.UnionType):
+        kinds = [_kind(member) for member in type_.types]
+        return next((kind for kind in kinds if kind in _LIVING), None)
+    return kind_of(type_)

@@ -1,0 +1,81 @@
+"""Data with templates in it, made ready once and filled many times.
+
+Whatever has no template in it is taken as it stands and shared, never copied: who receives filled data does not
+change it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from layover.core.expressions import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from layover.core.expressions import Meter, Moment, Template
+
+_Fill: TypeAlias = "Callable[[Mapping[str, object], Moment, Meter], object]"
+
+
+class Filling:
+    """One value of a definition; `constant` if no template stands in it."""
+
+    __slots__ = ("_fill", "constant")
+
+    def __init__(self, fill_in: _Fill, *, constant: bool) -> None:
+        self._fill = fill_in
+        self.constant = constant
+
+    def render(self, context: Mapping[str, object], moment: Moment, meter: Meter) -> object:
+        """Return the value as JSON data, every template in it replaced by what it gives."""
+        return self._fill(context, moment, meter)
+
+
+def fill(value: object, template_of: Callable[[str], Template]) -> Filling:
+    """Make a value ready; `template_of` parses a text, which has been checked before."""
+    fill_in = _fill_of(value, template_of)
+    if fill_in is None:
+        return Filling(lambda _context, _moment, _meter: value, constant=True)
+    return Filling(fill_in, constant=False)
+
+
+def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | None:
+    """Return what fills a value, or None if there is nothing to fill."""
+    if isinstance(value, str):
+        return _fill_of_text(value, template_of) if "${" in value else None
+    if isinstance(value, dict):
+        return _fill_of_mapping(value, template_of)
+    if isinstance(value, list):
+        return _fill_of_list(value, template_of)
+    return None
+
+
+def _fill_of_text(text: str, template_of: Callable[[str], Template]) -> _Fill:
+    render = template_of(text).render
+    return lambda context, moment, meter: to_json(render(context, moment, meter))
+
+
+def _fill_of_mapping(value: dict[str, object], template_of: Callable[[str], Template]) -> _Fill | None:
+    parts = {key: filled for key, child in value.items() if (filled := _fill_of(child, template_of)) is not None}
+    if not parts:
+        return None
+
+    def fill_in(context: Mapping[str, object], moment: Moment, meter: Meter) -> object:
+        return {key: parts[key](context, moment, meter) if key in parts else child for key, child in value.items()}
+
+    return fill_in
+
+
+def _fill_of_list(value: list[object], template_of: Callable[[str], Template]) -> _Fill | None:
+    parts = [_fill_of(child, template_of) for child in value]
+    if not any(parts):
+        return None
+
+    def fill_in(context: Mapping[str, object], moment: Moment, meter: Meter) -> object:
+        return [
+            part(context, moment, meter) if part is not None else child
+            for part, child in zip(parts, value, strict=True)
+        ]
+
+    return fill_in

@@ -1,0 +1,131 @@
+"""The plan: a checked definition made ready to run.
+
+Everything the engine asks while an execution moves is answered here by a look-up: which nodes a port leads to, how
+many edges a node waits for, what an expression or a template gives. A plan is immutable, holds no state of any
+execution, and is shared by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from layover.core.definitions.canonical import content_hash
+from layover.core.definitions.check import Checked, check
+from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.model import Definition, Graph, Node, Part
+from layover.core.definitions.node_types import nested
+from layover.core.definitions.slots import slots
+from layover.core.definitions.topology import topology
+from layover.core.expressions import Program, compile_expression
+from layover.core.filling import Filling, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from layover.core.definitions.text import Syntax
+    from layover.core.definitions.texts import Texts
+
+Ports: TypeAlias = "Mapping[str, tuple[int, ...]]"
+
+
+class PlannedNode(msgspec.Struct, frozen=True, eq=False):
+    """One node with its wiring and its compiled fields, by their paths (`if`, `cases.0.if`, `input`)."""
+
+    node: Node
+    index: int
+    ports: Ports
+    incoming: int
+    expressions: Mapping[str, Program]
+    fillings: Mapping[str, Filling]
+    bodies: Mapping[str, PlannedGraph]
+
+    @property
+    def id(self) -> str:
+        """The node's id."""
+        return self.node.id
+
+    def targets(self, port: str) -> tuple[int, ...]:
+        """Return the indexes of the nodes that a port leads to."""
+        return self.ports.get(port, ())
+
+
+class PlannedGraph(msgspec.Struct, frozen=True, eq=False):
+    """The nodes of one graph by index; `order` has each after everything that comes before it."""
+
+    nodes: tuple[PlannedNode, ...]
+    positions: Mapping[str, int]
+    starts: tuple[int, ...]
+    order: tuple[int, ...]
+
+    def node(self, name: str) -> PlannedNode:
+        """Return the node with an id."""
+        return self.nodes[self.positions[name]]
+
+
+class Plan(msgspec.Struct, frozen=True, eq=False):
+    """A workflow ready to run; equal hashes mean equal plans."""
+
+    definition: Definition
+    hash: str
+    graph: PlannedGraph
+    concurrency_key: Filling | None = None
+
+
+def load(
+    source: str | bytes | Mapping[str, object],
+    *,
+    syntax: Syntax = "auto",
+    functions: Collection[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Plan:
+    """Read, check and compile a definition; InvalidDefinition tells all that is wrong with it."""
+    return compile_plan(check(source, syntax=syntax, functions=functions, limits=limits))
+
+
+def compile_plan(checked: Checked) -> Plan:
+    """Compile what has been checked; InvalidDefinition if errors were found."""
+    definition, texts = checked.definition, checked.texts
+    limit = definition.settings.concurrency
+    return Plan(
+        definition=definition,
+        hash=content_hash(definition),
+        graph=_compile_graph(definition.graph, texts),
+        concurrency_key=_compile_slots(limit, texts)[1].get("key") if limit is not None else None,
+    )
+
+
+def _compile_graph(graph: Graph, texts: Texts) -> PlannedGraph:
+    shape = topology(graph)
+    ports: list[dict[str, tuple[int, ...]]] = [{} for _ in graph.nodes]
+    incoming = [0] * len(graph.nodes)
+    for edge in graph.edges:
+        leaving, target = ports[shape.position[edge.source]], shape.position[edge.target]
+        leaving[edge.port] = (*leaving.get(edge.port, ()), target)
+        incoming[target] += 1
+    nodes = tuple(
+        _compile_node(node, index, MappingProxyType(ports[index]), incoming[index], texts)
+        for index, node in enumerate(graph.nodes)
+    )
+    starts = tuple(shape.position[name] for name in graph.start)
+    return PlannedGraph(nodes, MappingProxyType(shape.position), starts, shape.order)
+
+
+def _compile_node(node: Node, index: int, ports: Ports, incoming: int, texts: Texts) -> PlannedNode:
+    expressions, fillings = _compile_slots(node, texts)
+    bodies = {branch: _compile_graph(graph, texts) for branch, graph in nested(node)}
+    return PlannedNode(node, index, ports, incoming, expressions, fillings, MappingProxyType(bodies))
+
+
+def _compile_slots(part: Part, texts: Texts) -> tuple[Mapping[str, Program], Mapping[str, Filling]]:
+    expressions: dict[str, Program] = {}
+    fillings: dict[str, Filling] = {}
+    for slot in slots(part):
+        if slot.is_expression:
+            expressions[slot.path] = compile_expression(texts.expression(str(slot.value)))
+        else:
+            fillings[slot.path] = fill(slot.value, texts.template)
+    return MappingProxyType(expressions), MappingProxyType(fillings)
