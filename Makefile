@@ -28,7 +28,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/definitions.py
 
 torture: .venv/ready ## long property tests: make torture SEED=7 ROUNDS=100
-	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 -m "torture" --hypothesis-seed=$(SEED)
+	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 	UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --all-extras --group dev --generate-hashes \

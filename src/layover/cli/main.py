@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-from cyclopts import App, CycloptsPanel, Parameter
+from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 from rich.console import Console
 
 from layover.cli.graph import graph_lines
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 DONE = 0
 BAD_INPUT = 2
+STANDARD_INPUT = "<stdin>"
 
 app = App(name="layover", help="Durable workflows whose first-class act is the pause.")
 _SYNTAXES: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _out = Console(highlight=False, soft_wrap=True)
-_err = Console(stderr=True, highlight=False, soft_wrap=True)
+_err = Console(stderr=True, highlight=False)
 
 File = Annotated[str, Parameter(help="A definition in YAML or JSON; - reads standard input.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
@@ -73,9 +74,13 @@ def schema() -> int:
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
-        code = app(error_console=_err, result_action="return_value", exit_on_error=False, print_error=True)
+        # A bare dash would be taken for an option.
+        words = [STANDARD_INPUT if word == "-" else word for word in sys.argv[1:]]
+        code = app(words, error_console=_err, result_action="return_value", exit_on_error=False, print_error=True)
     except UnreadableFile as error:
         _err.print(CycloptsPanel(str(error)))
+        code = BAD_INPUT
+    except CycloptsError:  # it has printed itself
         code = BAD_INPUT
     sys.exit(code if isinstance(code, int) else DONE)
 
@@ -88,7 +93,7 @@ def _read(name: str) -> bytes:
     """Return the content of a file, one byte more than is allowed at most: enough to see that it is too large."""
     most = DEFAULT_LIMITS.bytes + 1
     try:
-        if name == "-":
+        if name == STANDARD_INPUT:
             return sys.stdin.buffer.read(most)
         with Path(name).open("rb") as file:
             return file.read(most)

@@ -85,19 +85,21 @@ class _Checker:
                 self._expressions.check_rounds(node, body, body.at_end())
 
     def _check_shadows(self, node: Loop | Parallel, scope: Scope, names: dict[str, Type]) -> None:
-        """Report names of a container that hide others; only `index`, which every loop has, may do so."""
+        """Report names of a container that hide others.
+
+        Every nested loop has an `index`, so the innermost one counts; two default `item`s are most likely a slip.
+        """
         site = self._reading.site(node)
         outside = scope.names()
-        for field, name in (("as", node.as_), ("index_as", node.index_as)):
-            if name not in names:
-                continue
-            written = site.get(field)
-            place = (written or site).place
+        for field, name, default in (("as", node.as_, "item"), ("index_as", node.index_as, "index")):
+            place = (site.get(field) or site).place
             if name in ROOTS:
                 self._problems.add("shadowed_name", place, f"`{name}` has a meaning of its own: choose another name.")
-            elif name in outside and written is not None:
+            elif name not in names or name not in outside:
+                continue
+            elif name != default:
                 self._problems.add("shadowed_name", place, f"`{name}` hides the one outside: choose another name.")
-            elif name in outside and field == "as":
+            elif field == "as":
                 self._problems.warn(
                     "shadowed_name", place, f"`{node.id}` and a container around it both have `{name}`: name one `as`."
                 )

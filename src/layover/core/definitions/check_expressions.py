@@ -40,9 +40,9 @@ class ExpressionChecker:
 
     def check_items(self, node: Loop | Parallel, scope: Scope) -> Type:
         """Check `for_each` and return what is known of one item."""
-        if node.for_each is None:
+        tree = self._reading.site(node).get("for_each")
+        if node.for_each is None or tree is None:
             return DYN
-        tree = find(self._reading.site(node), "for_each")
         found = self._check_text(tree, node.for_each, scope.names())
         if not may_be(found, ListOf(DYN)):
             self._add("expression_type", tree, f"`for_each` needs a list, and this is a {name_of(found)}.")
@@ -63,6 +63,8 @@ class ExpressionChecker:
 
     def _check_slot(self, part: Part, slot: Slot, names: Mapping[str, Type]) -> None:
         tree = find(self._reading.site(part), slot.path)
+        if tree is None:
+            return
         if slot.is_expression:
             found = self._check_text(tree, str(slot.value), names)
             field = slot.path.rsplit(".", maxsplit=1)[-1]

@@ -83,10 +83,11 @@ def _check_port(edge: Edge, graph: Graph, reading: Reading, shape: Topology) -> 
 
 
 def _check_starts(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> bool:
+    """Report wrong starts; return whether it is known where the graph begins."""
     site = reading.site(graph)
     written = site.get("start")
     place = (written or site.get("nodes") or site).place
-    targets = {edge.target for edge in graph.edges}
+    targets = {edge.target for edge in graph.edges if edge.source in shape.position}
     if written is None or written.value is None:
         if len(graph.start) > 1:
             names = ", ".join(f"`{name}`" for name in graph.start[:10])
@@ -96,14 +97,16 @@ def _check_starts(graph: Graph, reading: Reading, problems: Problems, shape: Top
                 f"No edge leads to {names}: connect them, or say which nodes begin with `start: [...]`.",
             )
         return len(graph.start) == 1
+    known = True
     for name in graph.start:
         if name not in shape.position:
+            known = False
             problems.unknown("unknown_start", place, f"There is no node `{name}` to start with", name, shape.position)
         elif name in targets:
             problems.add("start_has_edge", place, f"`{name}` starts the graph, so no edge may lead to it.")
     if len(set(graph.start)) < len(graph.start):
         problems.add("duplicate_id", place, "`start` names a node twice.")
-    return True
+    return known
 
 
 def _report_cycle(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> None:

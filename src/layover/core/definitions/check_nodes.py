@@ -96,8 +96,7 @@ class NodeChecker:
 
     def _exactly_one(self, node: Node, *fields: str, code: str = "exactly_one") -> str | None:
         """Report none or several of fields that exclude each other; return the one that is given."""
-        site = self._reading.site(node)
-        given = [field for field in fields if site.get(field) is not None]
+        given = [field for field in fields if self._given(node, field)]
         if len(given) == 1:
             return given[0]
         listed = " or ".join(f"`{field}`" for field in fields)
@@ -107,8 +106,13 @@ class NodeChecker:
                 code, self._place(node, given[-1]), f"`{node.id}` has {both}, which exclude each other: keep one."
             )
         else:
-            self._problems.add(code, site.place, f"`{node.id}` needs {listed}.")
+            self._problems.add(code, self._place(node), f"`{node.id}` needs {listed}.")
         return None
+
+    def _given(self, part: Part, field: str) -> bool:
+        """Whether a field says something: a canonical document may spell out that it is empty."""
+        written = self._reading.site(part).get(field)
+        return written is not None and written.value not in (None, "", [])
 
     def _check_function(self, node: Node, field: str, name: str) -> None:
         if name in TYPES and field == "call":
@@ -241,15 +245,13 @@ class NodeChecker:
             )
         if kind == "branches":
             for field in ("for_each", "collect"):
-                if self._reading.site(node).get(field) is not None:
+                if self._given(node, field):
                     self._problems.add(
                         "exactly_one", self._place(node, field), f"`{field}` belongs to a `body`, not to `branches`."
                     )
             self._check_branches(node)
 
     def _check_branches(self, node: Parallel) -> None:
-        if not node.branches:
-            self._problems.add("empty_graph", self._place(node, "branches"), f"`{node.id}` has no branches.")
         for branch, again in _repeated(node):
             self._problems.add("duplicate_id", self._place(branch, "id"), f"Two branches are called `{again}`.")
 
@@ -261,8 +263,6 @@ class NodeChecker:
             self._problems.add("impossible_need", self._place(node, "need"), "One signal is awaited, so `need` is 1.")
 
     def _check_signals(self, node: WaitSignal) -> None:
-        if not node.signals:
-            self._problems.add("bad_value", self._place(node, "signals"), f"`{node.id}` waits for no signal.")
         if isinstance(node.need, int) and node.need > len(node.signals):
             self._problems.add(
                 "impossible_need",
@@ -270,7 +270,7 @@ class NodeChecker:
                 f"`need` is {node.need}, but only {len(node.signals)} are awaited.",
             )
         for field in ("key", "filter"):
-            if self._reading.site(node).get(field) is not None:
+            if self._given(node, field):
                 self._problems.add(
                     "exactly_one", self._place(node, field), f"With `signals`, each one has its own `{field}`."
                 )

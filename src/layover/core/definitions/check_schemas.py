@@ -15,18 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.definitions.problems import Problems
-    from layover.core.definitions.tree import Tree
+    from layover.core.definitions.tree import Json, Tree
 
 _NEWEST = "https://json-schema.org/draft/2020-12/schema"
-_DIALECTS = frozenset(
-    {
-        _NEWEST,
-        "https://json-schema.org/draft/2019-09/schema",
-        "http://json-schema.org/draft-07/schema",
-        "http://json-schema.org/draft-06/schema",
-        "http://json-schema.org/draft-04/schema",
-    }
-)
+# A validator brings along the meta-schema of its own dialect only.
+_DIALECTS: dict[str, type[jsonschema_rs.Validator]] = {
+    _NEWEST: jsonschema_rs.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
+}
 # Patterns run on an engine without backtracking, so that no answer of a person can make them hang.
 _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
 _MOST_ERRORS = 20
@@ -53,7 +52,7 @@ def check_schema(tree: Tree, problems: Problems) -> None:
         _check_use(schema, tree, problems)
 
 
-def _check_use(schema: dict[str, object] | bool, tree: Tree, problems: Problems) -> None:  # noqa: FBT001 - a schema may be true or false
+def _check_use(schema: dict[str, Json] | bool, tree: Tree, problems: Problems) -> None:  # noqa: FBT001 - a schema may be true or false
     """Build the validator: this is where references and patterns turn out not to work."""
     try:
         jsonschema_rs.validator_for(schema, offline=True, pattern_options=_PATTERNS)
@@ -62,8 +61,8 @@ def _check_use(schema: dict[str, object] | bool, tree: Tree, problems: Problems)
 
 
 @cache
-def _meta_validator(uri: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator({"$ref": uri}, offline=True)
+def _meta_validator(uri: str) -> jsonschema_rs.Validator:
+    return _DIALECTS[uri]({"$ref": uri}, offline=True)
 
 
 def _find(tree: Tree, path: Sequence[str | int]) -> Tree:

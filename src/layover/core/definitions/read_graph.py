@@ -113,8 +113,7 @@ class DefinitionReader:
         if not isinstance(edge, _WrittenEdge):
             return
         port = edge.port or self._default_port(tree, nodes.get(edge.source))
-        if port is not None:
-            yield self._edge(tree, edge.source, edge.target, port, id=edge.id, extra=edge.extra)
+        yield self._edge(tree, edge.source, edge.target, port, id=edge.id, extra=edge.extra)
 
     def _next_edges(self, tree: Tree, source: str, node: Node | None) -> Iterator[Edge]:
         """Read `next: a`, `next: [a, b]` or `next: {port: a, other: [b, c]}`."""
@@ -122,9 +121,7 @@ class DefinitionReader:
             for name, targets in tree.value.items():
                 yield from self._edges_to(targets, source, name)
             return
-        port = self._default_port(tree, node)
-        if port is not None:
-            yield from self._edges_to(tree, source, port)
+        yield from self._edges_to(tree, source, self._default_port(tree, node))
 
     def _edges_to(self, tree: Tree, source: str, port: str) -> Iterator[Edge]:
         for target in tree.value if isinstance(tree.value, list) else [tree]:
@@ -133,12 +130,14 @@ class DefinitionReader:
             else:
                 self.reading.bad("bad_type", target, f"`next` names a node, not {shown(target)}.")
 
-    def _default_port(self, tree: Tree, node: Node | None) -> str | None:
+    def _default_port(self, tree: Tree, node: Node | None) -> str:
+        """Return the port that an edge leaves by if it names none; any will do once that has been complained about."""
         if node is None:
             return "done"
         port = default_port(node.type)
         if port is None:
-            named = " or ".join(f"`{name}`" for name in ports(node) if name != "error")
+            port, *others = ports(node)
+            named = " or ".join(f"`{name}`" for name in (port, *others) if name != "error")
             self.reading.bad("unknown_port", tree, f"A {node.type} leaves by {named}: say which goes where.")
         return port
 
@@ -161,7 +160,7 @@ class DefinitionReader:
         written = tree.get("start")
         if written is None or written.value is None:
             targets = {edge.target for edge in edges}
-            return tuple(node.id for node in nodes if node.id not in targets)
+            return tuple(dict.fromkeys(node.id for node in nodes if node.id not in targets))
         ids = [child.value for child in (written.value if isinstance(written.value, list) else [written])]
         names = tuple(name for name in ids if isinstance(name, str))
         if len(names) < len(ids) or not names:

@@ -57,14 +57,14 @@ def _slot(path: str, kind: str | None, value: object) -> Iterator[Slot]:
         yield Slot(path, str(kind), value)
 
 
-def find(tree: Tree, path: str) -> Tree:
-    """Return the tree at a slot's path, or the nearest one around it."""
+def find(tree: Tree, path: str) -> Tree | None:
+    """Return the tree at a slot's path; None if it holds a default that nobody wrote."""
+    at: Tree | None = tree
     for step in path.split("."):
-        if isinstance(tree.value, list):
-            tree = tree.value[int(step)] if int(step) < len(tree.value) else tree
-        else:
-            tree = tree.get(step) or tree
-    return tree
+        if at is None:
+            return None
+        at = at.value[int(step)] if isinstance(at.value, list) else at.get(step)
+    return at
 
 
 _FIELDS: dict[type[Part], tuple[tuple[str, str, str | None], ...]] = {}

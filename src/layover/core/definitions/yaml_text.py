@@ -46,6 +46,8 @@ _SCALAR_TAGS = frozenset(_CORE + name for name in ("str", "int", "float", "bool"
 _MERGE = "YAML's merge key `<<` is not supported: write the entries out, or put `<<` in quotes if it is a name."
 _COMPLEX_KEY = "A name is expected here, not a list or a mapping; put text that begins with `{`, `[` or `?` in quotes."
 
+# These faults are noticed far behind the place where they begin.
+_TOLD_AT_THE_END: Final = ("while scanning a quoted scalar", "while scanning a simple key")
 _ALIAS_KEY = "An alias cannot stand as a key: write the name itself."
 
 
@@ -217,11 +219,12 @@ class _Reader:
         name = event.anchor or ""
         anchored = self._anchors.get(name)
         if anchored is None:
-            what = f"No anchor `&{name}` stands before this alias"
+            what = f"No anchor {quoted('&' + name)} stands before this alias"
             self._problems.unknown("unknown_alias", place, what, name, self._anchors)
             self._add(None, place)
         elif not anchored.values:
-            self._problems.add("cyclic_alias", place, f"`*{name}` stands inside the value that `&{name}` names.")
+            message = f"The alias {quoted('*' + name)} stands inside the value that its anchor names."
+            self._problems.add("cyclic_alias", place, message)
             self._add(None, place)
         else:
             if len(self._open) + anchored.height > self._limits.depth:
@@ -333,8 +336,7 @@ def _report_fault(text: str, error: Exception, place: Place, problems: Problems)
     said, line, column, opened = "", place.line or 1, place.column or 1, place.line
     if isinstance(error, yaml.MarkedYAMLError):
         said = ", ".join(part for part in (error.context, error.problem) if part)
-        unclosed = "scanning a quoted scalar" in said
-        mark = error.context_mark if unclosed else error.problem_mark or error.context_mark
+        mark = error.context_mark if said.startswith(_TOLD_AT_THE_END) else error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (line, column)
         opened = error.context_mark.line + 1 if error.context_mark else line
     message = yaml_faults.sentence(text, said or str(error), line, column, opened)

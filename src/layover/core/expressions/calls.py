@@ -1,0 +1,118 @@
+"""Calls of functions, compiled.
+
+Which function is meant is settled before anything runs. At run time the arguments' kinds are matched against the
+overloads; combinations of plain types that matched once are remembered, so the common case is one lookup in a set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.expressions import patterns
+from layover.core.expressions.errors import ExpressionError, placed
+from layover.core.expressions.instants import Duration, Timestamp
+from layover.core.expressions.macros import MACROS
+from layover.core.expressions.signatures import FUNCTIONS, Function
+from layover.core.expressions.values import no_overload
+from layover.core.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from layover.core.expressions.frame import Frame, Run
+    from layover.core.expressions.syntax import Call
+
+_PLAIN = frozenset({type(None), bool, int, float, str, list, dict, Timestamp, Duration})
+
+
+def resolve(call: Call) -> Function:
+    """Return the function that a call means, or raise an error that says what is wrong with it."""
+    function = FUNCTIONS.get(call.function)
+    method = call.target is not None
+    count = len(call.arguments) + method
+    if function is None:
+        raise _unknown(call)
+    if function.style not in {"both", "method" if method else "function"}:
+        form = f"x.{function.name}(…)" if function.style == "method" else f"{function.name}(…)"
+        raise _unfit(call, f"`{call.function}` is called as `{form}`.")
+    if not any(overload.takes(count) for overload in function.overloads):
+        raise _unfit(call, f"`{call.function}` does not take {len(call.arguments)} arguments.")
+    return function
+
+
+def caller(function: Function, arguments: list[Run], offset: int) -> Run:
+    """Return what calls a function."""
+    implementation, name = function.run, function.name
+    accepted: set[tuple[type, ...]] = set()
+
+    def check(values: tuple[object, ...], types: tuple[type, ...]) -> None:
+        if not function.accepts(values):
+            raise placed(no_overload(name, *values), offset)
+        if _PLAIN.issuperset(types):
+            accepted.add(types)
+
+    if len(arguments) == 1:
+        only = arguments[0]
+
+        def run_one(frame: Frame) -> object:
+            value = only(frame)
+            types = (type(value),)
+            if types not in accepted:
+                check((value,), types)
+            try:
+                return implementation(frame, value)
+            except ExpressionError as error:
+                raise placed(error, offset) from None
+
+        return run_one
+
+    def run(frame: Frame) -> object:
+        values = tuple([argument(frame) for argument in arguments])
+        types = tuple([type(value) for value in values])
+        if types not in accepted:
+            check(values, types)
+        try:
+            return implementation(frame, *values)
+        except ExpressionError as error:
+            raise placed(error, offset) from None
+
+    return run
+
+
+def matcher(text: Run, pattern: str, offset: int) -> Run:
+    """Return `matches` with a constant pattern, which is compiled at its first use and kept."""
+    kept: list[patterns.Pattern] = []
+
+    def run(frame: Frame) -> object:
+        value = text(frame)
+        if type(value) is not str:
+            raise placed(no_overload("matches", value, pattern), offset)
+        try:
+            if not kept:
+                kept.append(patterns.compiled(pattern))
+            return patterns.search(frame, value, kept[0])
+        except ExpressionError as error:
+            raise placed(error, offset) from None
+
+    return run
+
+
+def _unknown(call: Call) -> ExpressionError:
+    if call.function in MACROS or call.function in {"has", "default"}:
+        form = _FORMS[call.function]
+        return _unfit(call, f"`{call.function}` is written `{form}`.")
+    hint = did_you_mean(call.function, [*FUNCTIONS, *_FORMS])
+    return _unfit(call, f"There is no function `{call.function}`.{hint}")
+
+
+def _unfit(call: Call, sentence: str) -> ExpressionError:
+    return ExpressionError(sentence, code="expression_unknown_name", offset=call.offset)
+
+
+_FORMS = {
+    "has": "has(input.field)",
+    "default": "default(value, fallback)",
+    "all": "list.all(x, condition)",
+    "exists": "list.exists(x, condition)",
+    "exists_one": "list.exists_one(x, condition)",
+    "filter": "list.filter(x, condition)",
+    "map": "list.map(x, value)",
+}

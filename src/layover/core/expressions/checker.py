@@ -1,0 +1,261 @@
+"""What is wrong with an expression before it runs: every name that does not exist, every operation that cannot work.
+
+The checker is generous. It knows a type for some parts (`Record`s of what is in scope, literals, results of functions)
+and reports an operation only if it fails for every value of those types; where it knows nothing it says nothing. It
+collects all problems instead of stopping at the first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from layover.core.expressions import calls
+from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.overloads import KEY, arithmetic, comparable
+from layover.core.expressions.syntax import (
+    Call,
+    Chain,
+    Compare,
+    Comprehension,
+    Conditional,
+    Default,
+    Has,
+    Index,
+    ListOfNodes,
+    Literal_,
+    Logic,
+    MapOfNodes,
+    Name,
+    Negate,
+    Node,
+    Not,
+    Select,
+    children,
+    written,
+)
+from layover.core.expressions.types import (
+    BOOL,
+    DOUBLE,
+    DYN,
+    INT,
+    NULL,
+    NUMBER,
+    STRING,
+    ListOf,
+    MapOf,
+    Record,
+    Type,
+    common,
+    kinds,
+    may_be,
+    name_of,
+)
+from layover.core.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from layover.core.expressions.parser import Expression
+
+_LIST = ListOf(DYN)
+_MAP = MapOf(DYN)
+
+
+def check(expression: Expression, scope: Mapping[str, Type]) -> tuple[Type, list[ExpressionError]]:
+    """Return the type of an expression's result, and all problems that can be seen without data."""
+    checker = _Checker(scope)
+    result = checker.type_of(expression.ast)
+    return result, sorted(checker.problems, key=lambda problem: problem.offset or 0)
+
+
+class _Checker:
+    def __init__(self, scope: Mapping[str, Type]) -> None:
+        self.problems: list[ExpressionError] = []
+        self._scope = scope
+        self._variables: list[tuple[str, Type]] = []
+
+    def type_of(self, node: Node) -> Type:  # noqa: C901, PLR0912 - one case per kind of node
+        match node:
+            case Literal_():
+                return _type_of_constant(node)
+            case Name():
+                return self._name(node)
+            case Select():
+                return self._field(self.type_of(node.operand), node.field, node)
+            case Has():
+                self._field(self.type_of(node.operand), node.field, node)
+                return BOOL
+            case Index():
+                return self._index(node)
+            case Call():
+                return self._call(node)
+            case Default():
+                value, fallback = self.type_of(node.value), self.type_of(node.fallback)
+                return fallback if value == NULL else common([value, fallback])
+            case ListOfNodes():
+                return ListOf(common([self.type_of(item) for item in node.items]))
+            case MapOfNodes():
+                return self._map(node)
+            case Not():
+                self._need(BOOL, self.type_of(node.operand), "!", node)
+                return BOOL
+            case Negate():
+                operand = self.type_of(node.operand)
+                self._need(NUMBER, operand, "-", node)
+                return operand if operand in (INT, DOUBLE) else NUMBER
+            case Chain():
+                return self._chain(node)
+            case Compare():
+                return self._compare(node)
+            case Logic():
+                for part in node.operands:
+                    self._need(BOOL, self.type_of(part), node.connective, part)
+                return BOOL
+            case Conditional():
+                self._need(BOOL, self.type_of(node.condition), "?:", node)
+                return common([self.type_of(node.then), self.type_of(node.otherwise)])
+            case Comprehension():
+                return self._comprehension(node)
+            case _:
+                assert_never(node)
+
+    def _unknown(self, sentence: str, offset: int) -> None:
+        self.problems.append(ExpressionError(sentence, code="expression_unknown_name", offset=offset))
+
+    def _mismatch(self, sentence: str, offset: int) -> None:
+        self.problems.append(ExpressionError(sentence, code="expression_type", offset=offset))
+
+    def _need(self, wanted: Type, found: Type, operation: str, node: Node) -> None:
+        if not may_be(found, wanted):
+            self._mismatch(f"`{operation}` needs a {name_of(wanted)}, not a {name_of(found)}.", node.offset)
+
+    def _name(self, node: Name) -> Type:
+        if not node.root:
+            for variable, type_ in reversed(self._variables):
+                if variable == node.name:
+                    return type_
+        known = self._scope.get(node.name)
+        if known is not None:
+            return known
+        names = [*(variable for variable, _ in self._variables), *self._scope]
+        self._unknown(f"There is no `{node.name}` here.{_hint(node.name, names, '')}", node.offset)
+        return DYN
+
+    def _field(self, operand: Type, field: str, node: Select | Has | Index) -> Type:
+        if isinstance(operand, MapOf):
+            return operand.value
+        if isinstance(operand, Record):
+            known = operand.fields.get(field)
+            if known is None and not operand.open:
+                place = written(node.operand)
+                hint = _hint(field, operand.fields, place)
+                path = written(node) if not isinstance(node, Has) else f"{place}.{field}"
+                self._unknown(f"`{path}`: there is no {operand.noun} `{field}` here.{hint}", node.offset)
+            return known or DYN
+        if "map" not in kinds(operand):
+            sentence = f"`{written(node.operand)}` is a {name_of(operand)} and has no field `{field}`."
+            self._mismatch(sentence, node.offset)
+        return DYN
+
+    def _index(self, node: Index) -> Type:
+        operand, index = self.type_of(node.operand), self.type_of(node.index)
+        if isinstance(node.index, Literal_) and type(node.index.value) is str and "list" not in kinds(operand):
+            return self._field(operand, node.index.value, node)
+        list_fits = may_be(operand, _LIST) and may_be(index, NUMBER)
+        map_fits = may_be(operand, _MAP) and not kinds(index).isdisjoint(KEY)
+        if not list_fits and not map_fits:
+            self._mismatch(f"`[]` has no meaning for ({name_of(operand)}, {name_of(index)}).", node.offset)
+        if isinstance(operand, ListOf):
+            return operand.element
+        return operand.value if isinstance(operand, MapOf) else DYN
+
+    def _call(self, node: Call) -> Type:
+        arguments = tuple(self.type_of(argument) for argument in children(node))
+        try:
+            function = calls.resolve(node)
+        except ExpressionError as error:
+            self.problems.append(error)
+            return DYN
+        fitting = [
+            overload.result_for(arguments)
+            for overload in function.overloads
+            if overload.takes(len(arguments))
+            and all(may_be(argument, overload.parameter(place)) for place, argument in enumerate(arguments))
+        ]
+        if not fitting:
+            shown = ", ".join(name_of(argument) for argument in arguments)
+            self._mismatch(f"`{function.name}` has no meaning for ({shown}).", node.offset)
+        return common(fitting)
+
+    def _map(self, node: MapOfNodes) -> Type:
+        keys = [self.type_of(key) for key, _ in node.entries]
+        values = [self.type_of(value) for _, value in node.entries]
+        for type_, (key, _) in zip(keys, node.entries, strict=True):
+            if kinds(type_).isdisjoint(KEY - {"double"}):
+                self._mismatch(f"A {name_of(type_)} cannot be the key of a map.", key.offset)
+        constants = [key.value for key, _ in node.entries if isinstance(key, Literal_)]
+        names = [value for value in constants if type(value) is str]
+        if len(names) == len(values):
+            return Record(dict(zip(names, values, strict=True)), open=False)
+        return MapOf(common(values))
+
+    def _chain(self, node: Chain) -> Type:
+        result = self.type_of(node.first)
+        for term in node.terms:
+            operand = self.type_of(term.operand)
+            combined = arithmetic(term.operator, result, operand)
+            if combined is None:
+                pair = f"({name_of(result)}, {name_of(operand)})"
+                self._mismatch(f"`{term.operator}` has no meaning for {pair}.", term.offset)
+            result = combined or DYN
+        return result
+
+    def _compare(self, node: Compare) -> Type:
+        left, right = self.type_of(node.left), self.type_of(node.right)
+        if node.relation in {"==", "!="}:
+            return BOOL
+        if node.relation == "in":
+            fits = may_be(right, _LIST) or (may_be(right, _MAP) and not kinds(left).isdisjoint(KEY))
+        else:
+            fits = comparable(left, right)
+        if not fits:
+            self._mismatch(f"`{node.relation}` has no meaning for ({name_of(left)}, {name_of(right)}).", node.offset)
+        return BOOL
+
+    def _comprehension(self, node: Comprehension) -> Type:
+        operand = self.type_of(node.operand)
+        if not may_be(operand, _LIST) and not may_be(operand, _MAP):
+            self._mismatch(f"`{node.quantifier}` needs a list or a map, not a {name_of(operand)}.", node.offset)
+        element: Type = STRING if isinstance(operand, Record) else DYN
+        if isinstance(operand, ListOf):
+            element = operand.element
+        self._variables.append((node.variable, element))
+        if node.condition is not None:
+            self._need(BOOL, self.type_of(node.condition), node.quantifier, node.condition)
+        body = self.type_of(node.body)
+        self._variables.pop()
+        if node.quantifier == "map":
+            return ListOf(body)
+        self._need(BOOL, body, node.quantifier, node.body)
+        return ListOf(element) if node.quantifier == "filter" else BOOL
+
+
+def _type_of_constant(node: Literal_) -> Type:
+    value = node.value
+    if value is None:
+        return NULL
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return INT
+    return DOUBLE if isinstance(value, float) else STRING
+
+
+def _hint(name: str, known: Iterable[str], place: str) -> str:
+    """Return what the author may have meant; `nodes.delay-node` was read as a subtraction."""
+    names = list(known)
+    if place:
+        dashed = next((candidate for candidate in names if candidate.startswith(f"{name}-")), None)
+        if dashed is not None:
+            return f' Did you mean `{place}["{dashed}"]`?'
+    return did_you_mean(name, names)

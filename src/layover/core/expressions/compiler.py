@@ -1,0 +1,316 @@
+"""A tree to closures.
+
+Each node becomes a function from a frame to a value; what a node is, which constants it holds and which shortcut fits
+is decided once, here. The compiler also adds up the cost: every node outside a comprehension runs at most once, so
+their number is the program's cost, charged before it starts; the nodes of a comprehension's body are the cost of one
+round. A program in which nothing depends on the size of data needs no meter at all.
+"""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+import msgspec
+
+from layover.core.expressions import arithmetic, calls, comparisons, connectives, loops, paths
+from layover.core.expressions.errors import ExpressionError, placed
+from layover.core.expressions.frame import EPOCH, Frame, Run
+from layover.core.expressions.instants import Duration, Timestamp
+from layover.core.expressions.limits import Meter
+from layover.core.expressions.operators import KEYS, MIRRORED, ORDER, at, boolean, negate
+from layover.core.expressions.syntax import (
+    Call,
+    Chain,
+    Compare,
+    Comprehension,
+    Conditional,
+    Default,
+    Has,
+    Index,
+    ListOfNodes,
+    Literal_,
+    Logic,
+    MapOfNodes,
+    Name,
+    Negate,
+    Node,
+    Not,
+    Select,
+)
+from layover.core.expressions.values import as_map, holds
+
+_MISSING: Final = frozenset({"no_such_key", "out_of_range"})
+_FOLDED: Final = (bool, int, float, str, Timestamp, Duration)
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A compiled node; `known` parts have the same value in every frame."""
+
+    run: Run
+    known: bool = False
+    value: object = None
+
+
+def constant(value: object) -> Part:
+    """Return a part that is always the same value."""
+    return Part(lambda _: value, known=True, value=value)
+
+
+class Compiler:
+    """Compiles one expression; afterwards knows its cost, its slots, and whether it needs a meter."""
+
+    def __init__(self) -> None:
+        self.cost = 0
+        self.slots = 0
+        self.metered = False
+        self._variables: list[str] = []
+
+    def compile(self, node: Node) -> Part:  # noqa: C901, PLR0912 - one case per kind of node
+        """Return a node, compiled."""
+        self.cost += 1
+        match node:
+            case Literal_():
+                return constant(node.value)
+            case Name() | Select():
+                return self._path(node)
+            case Index():
+                return self._index(node)
+            case Has():
+                return self._has(node)
+            case Call():
+                return self._call(node)
+            case Default():
+                return self._default(node)
+            case ListOfNodes():
+                return self._list(node)
+            case MapOfNodes():
+                return self._map(node)
+            case Not():
+                return self._not(node)
+            case Negate():
+                return self._negate(node)
+            case Chain():
+                return self._chain(node)
+            case Compare():
+                return self._compare(node)
+            case Logic():
+                return self._logic(node)
+            case Conditional():
+                return self._conditional(node)
+            case Comprehension():
+                return self._comprehension(node)
+            case _:
+                assert_never(node)
+
+    def _path(self, node: Node) -> Part:
+        start, steps = paths.steps_of(node)
+        self.cost += len(steps)
+        if isinstance(start, Name) and (start.root or start.name not in self._variables):
+            return Part(paths.from_root(start, steps))
+        if isinstance(start, Name):
+            slot = len(self._variables) - 1 - self._variables[::-1].index(start.name)
+            if not steps:
+                return Part(lambda frame: frame.slots[slot])
+            walk = paths.walker(steps)
+            return Part(lambda frame: walk(frame.slots[slot]))
+        operand = self.compile(start).run
+        walk = paths.walker(steps)
+        return Part(lambda frame: walk(operand(frame)))
+
+    def _index(self, node: Index) -> Part:
+        if isinstance(node.index, Literal_) and type(node.index.value) is str:
+            return self._path(node)
+        operand, key = self.compile(node.operand).run, self.compile(node.index).run
+        offset = node.offset
+
+        def run(frame: Frame) -> object:
+            container, position = operand(frame), key(frame)
+            if type(container) is list and type(position) is int and 0 <= position < len(container):
+                return container[position]
+            try:
+                return at(container, position)
+            except ExpressionError as error:
+                raise placed(error, offset) from None
+
+        return Part(run)
+
+    def _has(self, node: Has) -> Part:
+        operand = self.compile(node.operand).run
+        field = node.field
+
+        def run(frame: Frame) -> object:
+            value = operand(frame)
+            if type(value) is dict:
+                return field in value
+            entries = as_map(value)
+            if entries is None:
+                raise paths.unselectable(value, node)
+            return field in entries
+
+        return Part(run)
+
+    def _call(self, node: Call) -> Part:
+        function = calls.resolve(node)
+        nodes = node.arguments if node.target is None else (node.target, *node.arguments)
+        parts = [self.compile(argument) for argument in nodes]
+        run = calls.caller(function, [part.run for part in parts], node.offset)
+        if function.name == "matches" and parts[1].known and type(parts[1].value) is str:
+            run = calls.matcher(parts[0].run, parts[1].value, node.offset)
+        if function.steady and all(part.known for part in parts):
+            return self._folded(run)
+        self.metered = self.metered or function.metered
+        return Part(run)
+
+    def _folded(self, run: Run) -> Part:
+        """Evaluate at once what never changes; an error, or a value that could be changed, is left for later."""
+        try:
+            value = run(Frame({}, EPOCH, Meter(), []))
+        except ExpressionError:
+            value = None
+        if type(value) in _FOLDED:
+            return constant(value)
+        self.metered = True
+        return Part(run)
+
+    def _default(self, node: Default) -> Part:
+        value, fallback = self.compile(node.value).run, self.compile(node.fallback).run
+
+        def run(frame: Frame) -> object:
+            try:
+                found = value(frame)
+            except ExpressionError as error:
+                if error.code not in _MISSING:
+                    raise
+                found = None
+            return fallback(frame) if found is None else found
+
+        return Part(run)
+
+    def _list(self, node: ListOfNodes) -> Part:
+        runs = [self.compile(item).run for item in node.items]
+        return Part(lambda frame: [run(frame) for run in runs])
+
+    def _map(self, node: MapOfNodes) -> Part:
+        entries = [(self.compile(key).run, self.compile(value).run, key.offset) for key, value in node.entries]
+
+        def run(frame: Frame) -> object:
+            made: dict[object, object] = {}
+            for key, value, offset in entries:
+                name = key(frame)
+                if type(name) not in KEYS or type(name) is float:
+                    raise ExpressionError(
+                        "The key of a map must be a string, an int or a bool.", code="invalid_argument", offset=offset
+                    )
+                if name in made:
+                    twin = "" if holds(made, name) else " (as a key, `true` equals 1 and `false` equals 0)"
+                    raise ExpressionError(
+                        f"The map has the key `{str(name)[:100]}` twice{twin}.", code="invalid_argument", offset=offset
+                    )
+                made[name] = value(frame)
+            return made
+
+        return Part(run)
+
+    def _not(self, node: Not) -> Part:
+        operand = self.compile(node.operand)
+        inner, offset = operand.run, node.offset
+
+        def run(frame: Frame) -> object:
+            value = inner(frame)
+            if type(value) is bool:
+                return not value
+            try:
+                return boolean("!", value)
+            except ExpressionError as error:
+                raise placed(error, offset) from None
+
+        return self._folded(run) if operand.known else Part(run)
+
+    def _negate(self, node: Negate) -> Part:
+        operand = self.compile(node.operand)
+        inner, offset = operand.run, node.offset
+
+        def run(frame: Frame) -> object:
+            try:
+                return negate(inner(frame))
+            except ExpressionError as error:
+                raise placed(error, offset) from None
+
+        return self._folded(run) if operand.known else Part(run)
+
+    def _chain(self, node: Chain) -> Part:
+        first = self.compile(node.first)
+        terms = [(term, self.compile(term.operand)) for term in node.terms]
+        known = first.known and all(part.known for _, part in terms)
+        run = arithmetic.chain(first.run, [(term.operator, part.run, term.offset) for term, part in terms])
+        if known:
+            return self._folded(run)
+        self.metered = self.metered or any(term.operator == "+" for term in node.terms)
+        return Part(run)
+
+    def _compare(self, node: Compare) -> Part:
+        left, right = self.compile(node.left), self.compile(node.right)
+        relation, offset = node.relation, node.offset
+        if relation == "in":
+            return self._membership(node, left, right)
+        if left.known and not right.known:
+            left, right = right, left
+            shortcut = MIRRORED[relation]
+        else:
+            shortcut = relation
+        if shortcut in ORDER:
+            quick = comparisons.ordering_with(shortcut, left.run, right.value, offset) if right.known else None
+            full = comparisons.ordering(shortcut, left.run, right.run, offset)
+        else:
+            wanted = relation == "=="
+            quick = comparisons.equality_with(left.run, right.value, wanted=wanted) if right.known else None
+            full = comparisons.equality(left.run, right.run, wanted=wanted, offset=offset)
+        if left.known and right.known:
+            return self._folded(quick or full)
+        self.metered = self.metered or quick is None
+        return Part(quick or full)
+
+    def _membership(self, node: Compare, needle: Part, container: Part) -> Part:
+        if isinstance(node.right, ListOfNodes) and all(isinstance(item, Literal_) for item in node.right.items):
+            values = [item.value for item in node.right.items if isinstance(item, Literal_)]
+            quick = comparisons.membership_of(needle.run, values)
+            if quick is not None:
+                return Part(quick)
+        self.metered = True
+        return Part(comparisons.membership(needle.run, container.run, node.offset))
+
+    def _logic(self, node: Logic) -> Part:
+        runs = [self.compile(operand).run for operand in node.operands]
+        return Part(connectives.logic(node.connective, runs, node.offset))
+
+    def _conditional(self, node: Conditional) -> Part:
+        condition, then, otherwise = (self.compile(n).run for n in (node.condition, node.then, node.otherwise))
+        offset = node.offset
+
+        def run(frame: Frame) -> object:
+            outcome = condition(frame)
+            if outcome is True:
+                return then(frame)
+            if outcome is False:
+                return otherwise(frame)
+            try:
+                return boolean("?:", outcome)
+            except ExpressionError as error:
+                raise placed(error, offset) from None
+
+        return Part(run)
+
+    def _comprehension(self, node: Comprehension) -> Part:
+        operand = self.compile(node.operand).run
+        outside = self.cost
+        self.cost = 0
+        slot = len(self._variables)
+        self._variables.append(node.variable)
+        self.slots = max(self.slots, len(self._variables))
+        condition = None if node.condition is None else self.compile(node.condition).run
+        body = self.compile(node.body).run
+        self._variables.pop()
+        loop = loops.Loop(node.quantifier, operand, slot, condition, body, self.cost, node.offset)
+        self.cost = outside
+        self.metered = True
+        return Part(loops.runner(loop))

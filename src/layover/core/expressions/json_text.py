@@ -1,0 +1,143 @@
+"""JSON in and out of expressions: `json(x)`, `parseJson(text)`, and `to_json`, by which a value leaves for the outside.
+
+JSON has no timestamps, no durations, no NaN and only text as keys: timestamps leave as ISO-8601 with milliseconds,
+durations as CEL writes them (`3600s`). Depth is bounded in both directions, size by the meter.
+"""
+
+from __future__ import annotations
+
+import json as stdlib_json
+import math
+import operator
+import re
+from types import NoneType
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.instants import Duration, Timestamp, format_duration, iso_timestamp
+from layover.core.expressions.values import as_list, as_map
+
+if TYPE_CHECKING:
+    from layover.core.expressions.frame import Frame
+    from layover.core.expressions.limits import Meter
+
+JSON = object
+
+_MAX_DEPTH: Final = 32
+_DEEPEST_BUILT: Final = 200
+_PLAIN: Final = frozenset({NoneType, bool, int, float, str})
+_MAX_INT_BITS: Final = 1024
+_NESTING = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+
+
+def json(frame: Frame, value: object) -> str:
+    """Return the JSON text of a value, with the keys in the order they have."""
+    return write_json(value, frame.meter)
+
+
+def write_json(value: object, meter: Meter) -> str:
+    """Return the JSON text of a value, charging for every part of it before it is made."""
+    pieces: list[str] = []
+    _write(value, pieces, meter, 0)
+    return "".join(pieces)
+
+
+def parse_json(frame: Frame, text: str) -> object:
+    """Return the value that a JSON text stands for."""
+    frame.meter.build(len(text))
+    depth = 0
+    for match in _NESTING.finditer(text):
+        if match[1]:
+            depth += 1
+            if depth > _MAX_DEPTH:
+                raise _too_deep("parseJson")
+        elif match[2]:
+            depth -= 1
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ExpressionError(f"The text is no JSON: {error}.", code="invalid_argument") from error
+
+
+def to_json(value: object) -> JSON:
+    """Return a value as what leaves an expression; plain data leaves as it is."""
+    return _leave(value, 0)
+
+
+def _leave(value: object, depth: int) -> object:
+    """Expressions nest no deeper than this, so what lies deeper came from the outside as plain data already."""
+    if type(value) in _PLAIN or depth > _DEEPEST_BUILT:
+        return value
+    if isinstance(value, Timestamp):
+        return iso_timestamp(value)
+    if isinstance(value, Duration):
+        return format_duration(value)
+    entries = as_map(value)
+    if entries is not None:
+        changed = {key: _leave(item, depth + 1) for key, item in entries.items()}
+        same = type(value) is dict and all(changed[key] is entries[key] for key in entries)
+        return value if same else changed
+    items = as_list(value)
+    if items is not None:
+        parts = [_leave(item, depth + 1) for item in items]
+        same = type(value) is list and all(map(operator.is_, parts, items))
+        return value if same else parts
+    return value
+
+
+def _write(value: object, pieces: list[str], meter: Meter, depth: int) -> None:
+    scalar = _scalar(value, meter)
+    if scalar is not None:
+        pieces.append(scalar)
+        return
+    if depth >= _MAX_DEPTH:
+        raise _too_deep("json")
+    items = as_list(value)
+    if items is not None:
+        meter.charge(len(items), 2 * len(items) + 2)
+        for number, item in enumerate(items):
+            pieces.append("," if number else "[")
+            _write(item, pieces, meter, depth + 1)
+        pieces.append("]" if items else "[]")
+        return
+    entries = as_map(value)
+    if entries is None:
+        raise ExpressionError("The value has no JSON form.", code="invalid_argument")
+    meter.charge(len(entries), 4 * len(entries) + 2)
+    for number, key in enumerate(entries):
+        pieces.append("," if number else "{")
+        name = _scalar(key, meter)
+        if name is None:
+            raise ExpressionError("The key of a map has no JSON form.", code="invalid_argument")
+        pieces.append(name if type(key) is str else f'"{name}"')
+        pieces.append(":")
+        _write(entries[key], pieces, meter, depth + 1)
+    pieces.append("}" if entries else "{}")
+
+
+def _scalar(value: object, meter: Meter) -> str | None:
+    if type(value) is str:
+        meter.build(len(value) + 2)
+        return stdlib_json.dumps(value, ensure_ascii=False)
+    if value is None or type(value) is bool:
+        return "null" if value is None else "true" if value else "false"
+    if type(value) is int:
+        if value.bit_length() > _MAX_INT_BITS:
+            raise ExpressionError("The integer is too large to be written.", code="overflow")
+        meter.build(value.bit_length() // 3)
+        return str(value)
+    if type(value) is float:
+        if math.isnan(value) or math.isinf(value):
+            raise ExpressionError("JSON has no NaN and no infinity.", code="invalid_argument")
+        return repr(value)
+    if isinstance(value, Timestamp):
+        return f'"{iso_timestamp(value)}"'
+    if isinstance(value, Duration):
+        return f'"{format_duration(value)}"'
+    return None
+
+
+def _too_deep(function: str) -> ExpressionError:
+    return ExpressionError(f"`{function}` does not go deeper than {_MAX_DEPTH} levels.", code="invalid_argument")

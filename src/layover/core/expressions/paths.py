@@ -1,0 +1,128 @@
+"""Reading data: `nodes.review.comment` as one step.
+
+A path from a root is compiled to a single closure that walks plain dicts. Whatever else it meets (a Mapping that is no
+dict, a missing key, a value that has no fields) takes the slow way, which also knows the words for the error: the
+whole path as it is written, and what is missing where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.syntax import Has, Index, Literal_, Name, Node, Select, written
+from layover.core.expressions.values import kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.core.expressions.frame import Frame, Run
+
+
+def steps_of(node: Node) -> tuple[Node, list[Node]]:
+    """Return where a path of fields begins, and each step from there, in order."""
+    steps: list[Node] = []
+    while isinstance(node, Select) or (isinstance(node, Index) and _key(node) is not None):
+        steps.append(node)
+        node = node.operand
+    return node, steps[::-1]
+
+
+def from_root(name: Name, steps: list[Node]) -> Run:
+    """Return what reads a path that begins at a root name."""
+    if len(steps) == 1:
+        return _field_of_root(name, steps[0])
+    root = name.name
+    walk = walker(steps)
+
+    def read(frame: Frame) -> object:
+        try:
+            value = frame.context[root]
+        except KeyError:
+            raise _no_root(name) from None
+        return walk(value)
+
+    return read
+
+
+def _field_of_root(name: Name, step: Node) -> Run:
+    """Return what reads `root.field`, the most common path by far, in one piece."""
+    root, field = name.name, key_of(step)
+
+    def read(frame: Frame) -> object:
+        try:
+            value = frame.context[root]
+        except KeyError:
+            raise _no_root(name) from None
+        if type(value) is dict and field in value:
+            return value[field]
+        return select(value, step)
+
+    return read
+
+
+def walker(steps: list[Node]) -> Callable[[object], object]:
+    """Return what walks some steps from any value."""
+    keyed = [(key_of(step), step) for step in steps]
+
+    def walk(value: object) -> object:
+        for key, step in keyed:
+            value = value[key] if type(value) is dict and key in value else select(value, step)
+        return value
+
+    return walk
+
+
+def select(value: object, step: Node) -> object:
+    """Return one field of a value, or raise an error with the path as it is written."""
+    key = key_of(step)
+    if isinstance(value, Mapping):
+        if key in value:
+            return value[key]
+        raise missing(step)
+    raise unselectable(value, step)
+
+
+def key_of(step: Node) -> str:
+    """Return the field that a step reads."""
+    if isinstance(step, Select | Has):
+        return step.field
+    key = _key(step)
+    if key is None:
+        raise TypeError(step)
+    return key
+
+
+def missing(step: Node) -> ExpressionError:
+    """Return the error for a field that is not there."""
+    key = key_of(step)
+    return ExpressionError(
+        f"`{written(step)}`: there is no `{key}` in `{written(_operand(step))}`.",
+        code="no_such_key",
+        offset=step.offset,
+    )
+
+
+def unselectable(value: object, step: Node) -> ExpressionError:
+    """Return the error for a field of something that has no fields; nothing is in null, so there it is missing."""
+    place = f"`{written(step)}`: `{written(_operand(step))}` is"
+    if value is None:
+        return ExpressionError(f"{place} null and has no fields.", code="no_such_key", offset=step.offset)
+    return ExpressionError(
+        f"{place} of kind {kind(value)} and has no fields.", code="no_such_overload", offset=step.offset
+    )
+
+
+def _key(node: Node) -> str | None:
+    if isinstance(node, Index) and isinstance(node.index, Literal_) and type(node.index.value) is str:
+        return node.index.value
+    return None
+
+
+def _operand(step: Node) -> Node:
+    return step.operand if isinstance(step, Select | Has | Index) else step
+
+
+def _no_root(name: Name) -> ExpressionError:
+    return ExpressionError(f"There is no `{name.name}` here.", code="no_such_key", offset=name.offset)

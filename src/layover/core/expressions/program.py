@@ -1,0 +1,48 @@
+"""A compiled expression, ready to be evaluated any number of times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from layover.core.expressions.compiler import Compiler
+from layover.core.expressions.frame import EPOCH, Frame, Moment
+from layover.core.expressions.limits import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.core.expressions.parser import Expression
+    from layover.core.expressions.values import Value
+
+_IDLE: Final = Meter()  # never charged: for programs whose cost is known in advance
+_NO_SLOTS: Final[list[object]] = []
+
+
+class Program:
+    """A compiled expression; `cost` is the number of steps it takes besides what depends on data."""
+
+    __slots__ = ("_limits", "_run", "_slots", "_unmetered", "cost", "expression")
+
+    def __init__(self, expression: Expression) -> None:
+        compiler = Compiler()
+        self.expression = expression
+        self._run = compiler.compile(expression.ast).run
+        self._slots = compiler.slots
+        self._limits = expression.limits
+        self.cost = compiler.cost
+        self._unmetered = not compiler.metered and self.cost <= self._limits.steps
+
+    def evaluate(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
+        """Return the value of the expression for some data, or raise an ExpressionError."""
+        if meter is None:
+            if self._unmetered:
+                return self._run(Frame(context, moment, _IDLE, _NO_SLOTS))
+            meter = Meter(self._limits)
+        meter.charge(self.cost)
+        slots: list[object] = [None] * self._slots if self._slots else _NO_SLOTS
+        return self._run(Frame(context, moment, meter, slots))
+
+
+def compile_expression(expression: Expression) -> Program:
+    """Compile an expression; a function that does not exist is an ExpressionError here already."""
+    return Program(expression)

@@ -1,0 +1,146 @@
+"""The functions on text, as CEL's strings extension defines them: positions count code points, from 0.
+
+Each function charges the meter for what it reads and, before it builds anything, for what it is about to build.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.values import no_overload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.expressions.frame import Frame
+
+_WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+_UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
+_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+
+
+def contains(frame: Frame, text: str, part: str) -> bool:
+    """Return whether a text has a part."""
+    frame.meter.scan(len(text) + len(part))
+    return part in text
+
+
+def starts_with(frame: Frame, text: str, prefix: str) -> bool:
+    """Return whether a text starts with another."""
+    frame.meter.scan(len(prefix))
+    return text.startswith(prefix)
+
+
+def ends_with(frame: Frame, text: str, suffix: str) -> bool:
+    """Return whether a text ends with another."""
+    frame.meter.scan(len(suffix))
+    return text.endswith(suffix)
+
+
+def lower_ascii(frame: Frame, text: str) -> str:
+    """Return a text with A-Z made small."""
+    frame.meter.build(len(text))
+    return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+def upper_ascii(frame: Frame, text: str) -> str:
+    """Return a text with a-z made large."""
+    frame.meter.build(len(text))
+    return text.upper() if text.isascii() else text.translate(_UPPER)
+
+
+def trim(frame: Frame, text: str) -> str:
+    """Return a text without white space at its ends."""
+    frame.meter.build(len(text))
+    return text.strip(_WHITE_SPACE)
+
+
+def reverse(frame: Frame, text: str) -> str:
+    """Return the characters of a text backwards."""
+    frame.meter.build(len(text))
+    return text[::-1]
+
+
+def split(frame: Frame, text: str, separator: str, limit: int = -1) -> list[str]:
+    """Return the parts between separators, at most `limit` of them unless it is negative."""
+    meter = frame.meter
+    meter.scan(len(text) + len(separator))
+    if limit == 0:
+        return []
+    if limit == 1 or not text:
+        return [text]
+    if separator:
+        most = text.count(separator) if limit < 0 else min(limit - 1, text.count(separator))
+        meter.build(len(text) + most + 1)
+        return text.split(separator, most)
+    pieces = len(text) if limit < 0 else min(limit, len(text))
+    meter.build(len(text) + pieces)
+    return [*text[: pieces - 1], text[pieces - 1 :]]
+
+
+def join(frame: Frame, parts: Sequence[object], separator: str = "") -> str:
+    """Return texts one after the other, with a separator between them."""
+    total = 0
+    texts: list[str] = []
+    frame.meter.charge(len(parts))
+    for part in parts:
+        if type(part) is not str:
+            raise no_overload("join", parts, part)
+        total += len(part)
+        texts.append(part)
+    frame.meter.build(total + len(separator) * max(len(texts) - 1, 0))
+    return separator.join(texts)
+
+
+def replace(frame: Frame, text: str, old: str, new: str, limit: int = -1) -> str:
+    """Return a text with a part replaced, at most `limit` times unless it is negative."""
+    meter = frame.meter
+    meter.scan(len(text) + len(old))
+    found = text.count(old)
+    times = found if limit < 0 else min(found, limit)
+    meter.build(max(0, len(text) + times * (len(new) - len(old))))
+    return text.replace(old, new, times)
+
+
+def substring(frame: Frame, text: str, start: int, end: int | None = None) -> str:
+    """Return the characters from one position up to another."""
+    end = len(text) if end is None else end
+    if start < 0 or end < start or end > len(text):
+        raise _outside(f"{start} to {end}" if start <= end else f"{start} before {end}", text)
+    frame.meter.build(end - start)
+    return text[start:end]
+
+
+def index_of(frame: Frame, text: str, part: str, start: int = 0) -> int:
+    """Return where a part first begins at or after a position, or -1."""
+    if not 0 <= start <= len(text):
+        raise _outside(str(start), text)
+    frame.meter.scan(len(text) + len(part))
+    return text.find(part, start)
+
+
+def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) -> int:
+    """Return where a part last begins at or before a position, or -1."""
+    frame.meter.scan(len(text) + len(part))
+    if start is None:
+        return text.rfind(part)
+    if not 0 <= start <= len(text):
+        raise _outside(str(start), text)
+    return text.rfind(part, 0, start + len(part))
+
+
+def char_at(_: Frame, text: str, position: int) -> str:
+    """Return the character at a position, or nothing right behind the last one."""
+    if not 0 <= position <= len(text):
+        raise _outside(str(position), text)
+    return text[position : position + 1]
+
+
+def _outside(position: str, text: str) -> ExpressionError:
+    return ExpressionError(
+        f"Position {position} lies outside a text of {len(text)} characters.", code="invalid_argument"
+    )

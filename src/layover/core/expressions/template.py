@@ -1,0 +1,121 @@
+"""Texts with expressions in them.
+
+A text that is exactly one `${ expression }` stands for the value itself, whatever its kind. Anything else is text in
+which each `${ … }` is replaced by the text of its value. `$${` is a plain `${`. Values are never read as templates
+again, so data cannot smuggle an expression in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.frame import EPOCH, Moment
+from layover.core.expressions.instants import Duration, Timestamp, format_duration, iso_timestamp
+from layover.core.expressions.json_text import write_json
+from layover.core.expressions.limits import DEFAULT, Limits, Meter
+from layover.core.expressions.numbers import plain_double
+from layover.core.expressions.parser import Expression, parse_embedded
+from layover.core.expressions.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.core.expressions.values import Value
+
+_OPEN = "${"
+
+
+class Template:
+    """A parsed text; `expressions` are those in it, each with its offset in the text."""
+
+    __slots__ = ("_limits", "_pieces", "_programs", "_whole", "expressions", "text")
+
+    def __init__(self, text: str, pieces: list[str], expressions: list[tuple[int, Expression]], limits: Limits) -> None:
+        self.text = text
+        self.expressions = tuple(expressions)
+        self._pieces = pieces
+        self._limits = limits
+        self._programs: list[tuple[int, Program]] = []
+        self._whole = len(expressions) == 1 and pieces == ["", ""]
+
+    @staticmethod
+    def parse(text: str, limits: Limits = DEFAULT) -> Template:
+        """Parse a text, or raise an ExpressionError whose offset counts from the text's beginning."""
+        pieces = [""]
+        expressions: list[tuple[int, Expression]] = []
+        position = 0
+        while (found := text.find(_OPEN, position)) >= 0:
+            start = found + len(_OPEN)
+            if found > position and text[found - 1] == "$":
+                pieces[-1] += text[position : found - 1] + _OPEN
+                position = start
+                continue
+            pieces[-1] += text[position:found]
+            expression, end = parse_embedded(text, start, limits)
+            expressions.append((start, expression))
+            pieces.append("")
+            position = end + 1
+        pieces[-1] += text[position:]
+        return Template(text, pieces, expressions, limits)
+
+    @property
+    def literal(self) -> bool:
+        """Whether the text holds no expression."""
+        return not self.expressions
+
+    def render(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
+        """Return what the text stands for, given some data."""
+        if not self.expressions:
+            return self._pieces[0]
+        meter = Meter(self._limits) if meter is None else meter
+        programs = self._compiled()
+        if self._whole:
+            return _evaluate(programs[0], context, moment, meter)
+        texts = [self._pieces[0]]
+        for program, piece in zip(programs, self._pieces[1:], strict=True):
+            texts.append(text_of(_evaluate(program, context, moment, meter), meter))
+            texts.append(piece)
+        meter.build(sum(map(len, texts)))
+        return "".join(texts)
+
+    def _compiled(self) -> list[tuple[int, Program]]:
+        if not self._programs:
+            self._programs = [(offset, _compile(offset, expression)) for offset, expression in self.expressions]
+        return self._programs
+
+
+def text_of(value: Value, meter: Meter) -> str:
+    """Return a value as it reads within a text: null is nothing, structures are JSON."""
+    if type(value) is str:
+        return value
+    if value is None:
+        return ""
+    if type(value) is float:
+        return plain_double(value)
+    if isinstance(value, Timestamp):
+        return iso_timestamp(value)
+    if isinstance(value, Duration):
+        return format_duration(value)
+    return write_json(value, meter)
+
+
+def _evaluate(program: tuple[int, Program], context: Mapping[str, Value], moment: Moment, meter: Meter) -> Value:
+    start, compiled = program
+    try:
+        return compiled.evaluate(context, moment, meter)
+    except ExpressionError as error:
+        raise _moved(error, start) from None
+
+
+def _compile(start: int, expression: Expression) -> Program:
+    try:
+        return Program(expression)
+    except ExpressionError as error:
+        raise _moved(error, start) from None
+
+
+def _moved(error: ExpressionError, start: int) -> ExpressionError:
+    if error.offset is not None:
+        error.offset += start
+    return error

@@ -1,0 +1,22 @@
+"""How hard the property tests try.
+
+A normal run is short and the same every time. `make torture` sets LAYOVER_TORTURE to a factor: every property then
+tries that many times as many examples, with the seed that was given.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+FACTOR = int(os.environ.get("LAYOVER_TORTURE", "1"))
+
+settings.register_profile(
+    "layover",
+    deadline=None,
+    derandomize=FACTOR == 1,
+    max_examples=100 * FACTOR,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("layover")

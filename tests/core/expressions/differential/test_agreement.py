@@ -1,0 +1,78 @@
+"""Our expressions against Google's implementation of CEL: the same value, or both fail in the same way.
+
+Each overload in the written list is the root of generated expressions, and each must be seen to succeed and, where it can,
+to fail by itself. `LAYOVER_TORTURE=20` compares twenty times as many, seeded by `--hypothesis-seed`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from layover.core.expressions import FUNCTIONS as OUR_FUNCTIONS
+
+from . import oracle, subject
+from .contexts import contexts
+from .covered import ADDED, CANNOT_FAIL, COVERED, FUNCTIONS, LEFT_OUT, MACROS, OPERATORS
+from .grammar import rooted_in
+from .outcome import Failure, Mistake, Outcome, Rejection, Success, agree
+
+if TYPE_CHECKING:
+    from .kinds import Term
+
+ROUNDS = int(os.environ.get("LAYOVER_TORTURE", "0"))
+EXAMPLES = 10 * max(ROUNDS, 1)
+LEAST_ACCEPTED = 0.95
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_we_agree_with_google_on(name: str) -> None:
+    seen: Counter[str] = Counter()
+    well, astray = rooted_in(COVERED[name]), rooted_in(COVERED[name], astray=True)
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=not ROUNDS,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(contexts(), st.tuples(well, astray))
+    def compare(context: dict[str, object], terms: tuple[Term, Term]) -> None:
+        for term in terms:
+            ours, theirs = subject.evaluate(term.source, context), oracle.evaluate(term.source, context)
+            assert agree(ours, theirs), f"{term.source}\non {context}\nours   {ours}\ntheirs {theirs}"
+            seen[_what_was_seen(theirs, term, context)] += 1
+
+    compare()
+    assert seen["rejected"] <= (1 - LEAST_ACCEPTED) * seen.total()
+    assert seen["succeeded"], f"{name} was never seen to succeed: {seen}"
+    assert seen["failed"] or name in CANNOT_FAIL, f"{name} was never seen to fail: {seen}"
+
+
+def _what_was_seen(outcome: Outcome, term: Term, context: dict[str, object]) -> str:
+    """Say what an outcome shows of the root: a failure counts only if the parts by themselves are sound."""
+    match outcome:
+        case Success():
+            return "succeeded"
+        case Rejection():
+            return "rejected"
+        case Mistake():
+            return "not compared"
+        case Failure():
+            sound = all(isinstance(oracle.evaluate(part, context), Success) for part in term.parts)
+            return "failed" if sound else "failed in a part"
+
+
+def test_the_written_list_is_what_is_compared() -> None:
+    assert {name.split(" ")[0] for name in COVERED} == {*OPERATORS, *MACROS, *FUNCTIONS}
+
+
+def test_every_function_of_ours_that_cel_defines_is_on_the_list() -> None:
+    assert {*OUR_FUNCTIONS} == {*FUNCTIONS, *ADDED}
+    assert not {*OUR_FUNCTIONS} & {*LEFT_OUT}

@@ -1,0 +1,98 @@
+"""Put one expression on trial: what it came to, what it was charged, how much work and memory it took.
+
+Nothing here looks at a clock. Work is what the parser and the meter report, and the number of Python calls made, which is
+the same on every machine. Memory is the peak above what was allocated before.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from layover.core.expressions import ExpressionError, Limits, Meter, Moment, Template, compile_expression, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+LIMITS = Limits()
+MOMENT = Moment(now=1_700_000_000_000, seed="hostile")
+MEGABYTE = 1 << 20
+
+
+@dataclass
+class Trial:
+    """The report of one trial; `error` is None where there was a value."""
+
+    value: object = None
+    error: ExpressionError | None = None
+    refused: bool = False
+    parse_steps: int = 0
+    steps: int = 0
+    size: int = 0
+    calls: int = 0
+    peak: int = 0
+
+    @property
+    def verdict(self) -> str:
+        """The error's code, or `value`."""
+        return "value" if self.error is None else self.error.code
+
+
+def try_expression(source: str, context: Mapping[str, object] | None = None) -> Trial:
+    """Parse, compile and evaluate an expression; any error but ours escapes and fails the test."""
+    trial = Trial(refused=True)
+    meter = Meter(LIMITS)
+
+    def run() -> object:
+        expression = parse(source)
+        trial.parse_steps = expression.steps
+        program = compile_expression(expression)
+        trial.refused = False
+        return program.evaluate(context or {}, moment=MOMENT, meter=meter)
+
+    return _conduct(trial, meter, run)
+
+
+def try_template(text: str, context: Mapping[str, object] | None = None) -> Trial:
+    """Parse and render a template."""
+    trial = Trial(refused=True)
+    meter = Meter(LIMITS)
+
+    def run() -> object:
+        template = Template.parse(text)
+        trial.refused = False
+        return template.render(context or {}, moment=MOMENT, meter=meter)
+
+    return _conduct(trial, meter, run)
+
+
+def _conduct(trial: Trial, meter: Meter, run: Callable[[], object]) -> Trial:
+    with _measured(trial):
+        try:
+            trial.value = run()
+        except ExpressionError as error:
+            trial.error = error
+    trial.steps, trial.size = meter.steps, meter.size
+    return trial
+
+
+@contextmanager
+def _measured(trial: Trial) -> Iterator[None]:
+    def count(_frame: object, _event: str, _argument: object) -> None:
+        trial.calls += 1
+
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    outer = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(outer)
+        trial.peak = tracemalloc.get_traced_memory()[1] - before
+        tracemalloc.stop()
