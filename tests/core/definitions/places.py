@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from hypothesis import strategies as st
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from hypothesis.strategies import DrawFn, SearchStrategy
+    from .dice import Dice
 
 Term = tuple[str, str]
 
@@ -24,18 +22,23 @@ _SELECTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
 
 
 class Place(NamedTuple):
-    """The terms that exist at one place of a definition, and the names that are taken there."""
+    """The terms that exist at one place of a definition, the ids that are taken there, and how deep it is."""
 
     terms: tuple[Term, ...] = ()
     ids: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
     level: int = 0
 
     def of(self, *kinds: str) -> list[str]:
         return [text for text, kind in self.terms if kind in kinds]
 
-    def plus(self, terms: Iterable[Term]) -> Place:
-        return self._replace(terms=(*self.terms, *terms))
+    def plus(self, *terms: Term) -> Place:
+        """Return the place with more terms; a name that is there already now has its new meaning only."""
+        new = {text for text, _ in terms}
+        return self._replace(terms=(*(term for term in self.terms if term[0] not in new), *terms))
+
+    def after(self, past: Mapping[str, Mapping[str, object]]) -> Place:
+        """Return the place of what comes after some nodes."""
+        return self.plus(*(term for id_, node in past.items() for term in output_terms(node, id_)))
 
 
 def selected(operand: str, name: str) -> str:
@@ -138,20 +141,17 @@ _OUTPUTS: dict[str, Callable[[Mapping[str, object], str], list[Term]]] = {
     "parallel": _collected,
 }
 
-_WORDS = st.sampled_from(["", "gold", "it''s", "a } b", "5 $", "é ☂ 𝄞", "#no: comment", "- x", " y"]).map(
-    lambda word: word.replace("''", "\\'")
-)
-_WHOLE = st.integers(-(2**40), 2**40)
+_WORDS = ("", "gold", "it\\'s", "a } b", "5 $", "é ☂ 𝄞", "#no: comment", "- x", " y")
+_KEYS = ("a", "b c", "x-y", "true", "", "<<", "null", "label", "next")
+_ODD_VALUES = (None, True, False, 0, 1, 1.0, -0.0, 2**63 - 1, -(2**63), 5e-324, 1e308)
 
 
-@st.composite
-def conditions(draw: DrawFn, place: Place, depth: int = 2) -> str:
-    """Generate an expression that gives true or false."""
-    if depth and draw(st.booleans()):
-        inner = conditions(place, depth - 1)
-        shape = draw(st.sampled_from(["({}) && ({})", "{} || {}", "!({})", "({}) ? {} : true"]))
-        return shape.format(*(draw(inner) for _ in range(shape.count("{}"))))
-    return draw(st.sampled_from(_simple_conditions(place)))
+def condition(dice: Dice, place: Place, depth: int = 2) -> str:
+    """Return an expression that gives true or false."""
+    if depth and dice.chance():
+        shape = dice.pick(("({}) && ({})", "{} || {}", "!({})", "({}) ? ({}) : true"))
+        return shape.format(*(condition(dice, place, depth - 1) for _ in range(shape.count("{}"))))
+    return dice.pick(_simple_conditions(place))
 
 
 def _simple_conditions(place: Place) -> list[str]:
@@ -163,81 +163,62 @@ def _simple_conditions(place: Place) -> list[str]:
     return ["true", "1 < 2", *place.of("bool", "any"), *compared, *known, *present, *members, *each]
 
 
-@st.composite
-def expressions(draw: DrawFn, place: Place) -> str:
-    """Generate an expression that gives anything."""
-    match draw(st.integers(0, 5)):
+def expression(dice: Dice, place: Place) -> str:
+    """Return an expression that gives anything."""
+    match dice.integer(0, 5):
         case 0:
-            return draw(conditions(place))
+            return condition(dice, place)
         case 1:
-            return f"'{draw(_WORDS)}' + string({draw(_WHOLE)})"
+            return f"'{dice.pick(_WORDS)}' + string({dice.integer(-(2**40), 2**40)})"
         case 2:
-            return f"{{'a': [{draw(_WHOLE)}, null], 'b}}': {draw(conditions(place, 0))}}}"
+            return f"{{'a': [{dice.integer(-9, 9)}, null], 'b}}': {condition(dice, place, 0)}}}"
         case 3:
-            numbers = place.of("number", "any") or ["1"]
-            return f"{draw(st.sampled_from(numbers))} * 2 + {draw(_WHOLE)}"
+            return f"{dice.pick(place.of('number', 'any') or ['1'])} * 2 + {dice.integer(0, 9)}"
         case _:
-            return draw(st.sampled_from([text for text, _ in place.terms] or ["null"]))
+            return dice.pick([text for text, _ in place.terms] or ["null"])
 
 
-@st.composite
-def lists(draw: DrawFn, place: Place) -> tuple[str, str]:
-    """Generate an expression that gives a list, with the kind of its elements."""
+def whole(dice: Dice, place: Place) -> str:
+    """Return a template that gives a value as it is."""
+    return f"${{{expression(dice, place)}}}"
+
+
+def some_list(dice: Dice, place: Place) -> tuple[str, str]:
+    """Return an expression that gives a list, with the kind of its elements."""
     known = [(text, "any") for text in place.of("list", "any")]
     made = [(f"{text}.filter(e, e != 1)", "any") for text in place.of("list")]
-    return draw(st.sampled_from([("[1, 2, 3]", "number"), ("['a', 1]", "opaque"), *known, *made]))
+    return dice.pick([("[1, 2, 3]", "number"), ("['a', 1]", "opaque"), *known, *made])
 
 
-def plain_text(most: int = 12) -> SearchStrategy[str]:
-    """Generate text without an expression: any characters that JSON can hold, and what YAML stumbles over."""
-    free = st.text(st.characters(exclude_categories=("Cs",)), max_size=most)
-    return st.one_of(_TRICKY, free).map(lambda text: text.replace("${", "$ {")[:most])
-
-
-_TRICKY = st.sampled_from(
-    ["", "yes", "~", "1.0", "0x1F", "1:30", "2026-01-01", " a ", "a: b", "a #b", "- a", "'", '"', "\\", "a\n\nb\n", "\t"]
-    + ["|", "&a", "*a", "!t", "%", "@", "`", "[", "{", "}", "? k", "\n", " \n x", "\x85", "\u2028", "\ufeff", "5 $", "é"]
-)
-
-
-@st.composite
-def templates(draw: DrawFn, place: Place) -> str:
-    """Generate text in which expressions may stand."""
-    match draw(st.integers(0, 4)):
-        case 0:
-            return f"${{{draw(expressions(place))}}}"
-        case 1:
-            return f"{draw(plain_text(6)).rstrip('$')} ${{ {draw(expressions(place))} }}${{{draw(expressions(place))}}}"
+def template(dice: Dice, place: Place) -> str:
+    """Return text in which expressions may stand."""
+    match dice.integer(0, 4):
+        case 0 | 1:
+            return dice.text()
         case 2:
-            return f"costs $${{{draw(plain_text(4))}"
+            return whole(dice, place)
+        case 3:
+            return f"{dice.text(6)} ${{ {expression(dice, place)} }}{whole(dice, place)}"
         case _:
-            return draw(plain_text())
+            return f"costs $${{{dice.text(4)}"
 
 
-_NUMBERS = st.one_of(
-    st.integers(-(2**63), 2**63 - 1), st.integers(-5, 5), st.floats(allow_nan=False, allow_infinity=False)
-)
-_KEYS = st.one_of(st.sampled_from(["a", "b c", "x-y", "true", "", "<<", "null", "label", "next"]), plain_text(5))
-
-
-@st.composite
-def values(draw: DrawFn, place: Place | None, depth: int = 2) -> object:
-    """Generate JSON in whose strings expressions may stand, unless there is no place for them."""
-    match draw(st.integers(0, 7 if depth else 4)):
+def value(dice: Dice, place: Place | None, depth: int = 2) -> object:
+    """Return JSON in whose strings expressions may stand, unless there is no place for them."""
+    match dice.integer(0, 7 if depth else 4):
         case 0:
-            return draw(st.sampled_from([None, True, False, 0, 1, 1.0, -0.0, [], {}]))
+            return dice.pick(_ODD_VALUES)
         case 1:
-            return draw(_NUMBERS)
+            return dice.float() if dice.chance() else dice.integer(-(2**63), 2**63 - 1)
         case 2 | 3 | 4:
-            return draw(templates(place) if place is not None else plain_text())
+            return template(dice, place) if place is not None else dice.text()
         case 5:
-            return [draw(values(place, depth - 1)) for _ in range(draw(st.integers(0, 3)))]
+            return [value(dice, place, depth - 1) for _ in range(dice.integer(0, 3))]
         case _:
-            return draw(mappings(place, depth - 1))
+            return mapping(dice, place, depth - 1)
 
 
-@st.composite
-def mappings(draw: DrawFn, place: Place | None, depth: int = 2) -> dict[str, object]:
-    """Generate a mapping of such values."""
-    keys = draw(st.lists(_KEYS, max_size=3, unique=True))
-    return {key: draw(values(place, depth)) for key in keys}
+def mapping(dice: Dice, place: Place | None, depth: int = 2) -> dict[str, object]:
+    """Return a mapping of such values."""
+    keys = [dice.pick(_KEYS) if dice.chance() else dice.text(5) for _ in range(dice.integer(0, 3))]
+    return {key: value(dice, place, depth) for key in keys}

@@ -1,6 +1,6 @@
-"""Valid definitions of every kind, in the plain form: nodes, edges with their ports, starts only where there are several.
+"""Valid definitions of every kind, in the plain form: nodes, edges with their ports, `start` only where it is needed.
 
-Whatever is generated here passes `check`. `surfaces` writes the same definition in the other ways that people may write it.
+Whatever is generated here passes `check`. `surface` writes the same definition in the other ways that people write it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from .node_strategies import NODES, Built, ports_of
-from .parts import durations, extra_fields, short_text
-from .places import AWKWARD, INPUT_SCHEMAS, Place, mappings, output_terms, plain_text, root_terms, templates
+from .dice import Dice
+from .node_strategies import NODES, Site, ports_of
+from .parts import duration, extra_fields
+from .places import AWKWARD, INPUT_SCHEMAS, Place, mapping, output_terms, root_terms, template
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -37,141 +38,123 @@ def examples(count: int) -> settings:
 @st.composite
 def definitions(draw: DrawFn) -> Document:
     """Generate a definition in the plain form."""
-    schema = draw(st.sampled_from([None, *INPUT_SCHEMAS]))
-    variables = draw(st.none() | mappings(None).map(lambda found: {"paid": False, **found}))
+    return definition(Dice(draw))
+
+
+def definition(dice: Dice) -> Document:
+    """Return a definition in the plain form."""
+    schema = dice.pick([None, *INPUT_SCHEMAS])
+    variables = {"paid": False, **mapping(dice, None)} if dice.chance() else None
     place = Place(root_terms(True if schema is None else schema, ["paid"] if variables else []))
-    document: Document = {"name": draw(st.sampled_from(["order", "a", "Big.order_v-2", "null"]))}
-    optional: dict[str, st.SearchStrategy[object]] = {
-        "description": plain_text(40),
-        "settings": _settings(place),
-        "tags": st.lists(short_text(), max_size=2),
-    }
-    document |= some(draw, optional) | draw(extra_fields())
+    document: Document = {"name": dice.pick(("order", "a", "Big.order_v-2", "null"))}
+    document |= dice.some(
+        {
+            "description": lambda: dice.text(40),
+            "settings": lambda: _settings(dice, place),
+            "tags": lambda: [dice.text(8) for _ in range(dice.integer(0, 2))],
+        }
+    )
     if schema is not None:
         document["input"] = schema
     if variables is not None:
         document["variables"] = variables
-    return {**document, **draw(graphs(place, Budget([draw(st.integers(1, 9))])))}
+    return {**document, **extra_fields(dice), **_Builder(dice, dice.integer(1, 9)).graph(place)}
 
 
-def some(draw: DrawFn, optional: dict[str, st.SearchStrategy[object]]) -> Document:
-    """Draw some of several fields."""
-    chosen = draw(st.integers(0, 2 ** len(optional) - 1))
-    return {name: draw(field) for bit, (name, field) in enumerate(optional.items()) if chosen >> bit & 1}
+def _settings(dice: Dice, place: Place) -> Document:
+    return dice.some(
+        {
+            "durability": lambda: dice.pick(("step", "leg")),
+            "resume": lambda: dice.pick(("sequential", "concurrent")),
+            "max_pause": lambda: "none" if dice.chance() else duration(dice),
+            "timeout": lambda: duration(dice),
+            "on_resume_failure": lambda: dice.pick(("fail", "reopen")),
+            "concurrency": lambda: _concurrency(dice, place),
+            "max_recoveries": lambda: dice.integer(0, 1_000_000_000),
+            "retention": lambda: duration(dice),
+        }
+    )
 
 
-@st.composite
-def _settings(draw: DrawFn, place: Place) -> Document:
-    optional: dict[str, st.SearchStrategy[object]] = {
-        "durability": st.sampled_from(["step", "leg"]),
-        "resume": st.sampled_from(["sequential", "concurrent"]),
-        "max_pause": st.just("none") | durations(),
-        "timeout": durations(),
-        "on_resume_failure": st.sampled_from(["fail", "reopen"]),
-        "concurrency": _concurrency(place),
-        "max_recoveries": st.integers(0, 1_000_000_000),
-        "retention": durations(),
+def _concurrency(dice: Dice, place: Place) -> Document:
+    optional = {
+        "key": lambda: template(dice, place),
+        "on_conflict": lambda: dice.pick(("queue", "reject", "cancel_running")),
     }
-    return some(draw, optional)
-
-
-@st.composite
-def _concurrency(draw: DrawFn, place: Place) -> Document:
-    optional: dict[str, st.SearchStrategy[object]] = {
-        "key": templates(place),
-        "on_conflict": st.sampled_from(["queue", "reject", "cancel_running"]),
-    }
-    return {"limit": draw(st.integers(1, 1_000_000_000)), **some(draw, optional)}
-
-
-class Budget(NamedTuple):
-    """How many more nodes a definition may have, shared by all its graphs."""
-
-    left: list[int]
-
-    def take(self, most: int) -> int:
-        taken = max(1, min(most, self.left[0]))
-        self.left[0] -= taken
-        return taken
+    return {"limit": dice.integer(1, 1_000_000_000), **dice.some(optional)}
 
 
 class _Drawn(NamedTuple):
-    """A node that has been drawn, the ports that lead out of it, and all that comes before it, itself included."""
+    """A node that has been drawn, and all that comes before it, itself included."""
 
     node: Document
-    ports: tuple[str, ...]
     past: dict[str, Document]
 
 
-@st.composite
-def graphs(draw: DrawFn, place: Place, budget: Budget) -> Document:
-    """Generate the nodes of a graph in an order in which they can run, and the edges between them."""
-    ids = _ids(draw, budget.take(draw(st.integers(1, 5))), place.ids)
-    place = place._replace(ids=place.ids | frozenset(ids))
-    drawn: list[_Drawn] = []
-    edges: list[Document] = []
-    starts: list[str] = []
-    for id_ in ids:
-        incoming = _incoming(draw, id_, drawn)
-        sources = [edge["source"] for edge in incoming]
-        past = {name: node for before in drawn if before.node["id"] in sources for name, node in before.past.items()}
-        seen = place.plus(term for name, node in past.items() for term in output_terms(node, name))
-        node = _node(draw, id_, seen, sources, budget)
-        drawn.append(_Drawn(node, ports_of(node), {**past, id_: node}))
-        edges += incoming
-        if not incoming:
-            starts.append(id_)
-    graph: Document = {"nodes": [found.node for found in drawn]}
-    if edges:
-        graph["edges"] = edges
-    if len(starts) > 1:
-        graph["start"] = starts
-    return graph
+class _Builder:
+    """Builds the graphs of one definition; `left` is how many nodes it may still have."""
+
+    def __init__(self, dice: Dice, left: int) -> None:
+        self._dice = dice
+        self._left = left
+
+    def graph(self, place: Place) -> Document:
+        """Return nodes in an order in which they can run, and the edges between them."""
+        ids = self._ids(place.ids)
+        place = place._replace(ids=place.ids | frozenset(ids))
+        drawn: list[_Drawn] = []
+        edges: list[Document] = []
+        for id_ in ids:
+            incoming = self._incoming(id_, drawn)
+            sources = {edge["source"] for edge in incoming}
+            past = {name: node for one in drawn if one.node["id"] in sources for name, node in one.past.items()}
+            node = self._node(id_, place.after(past), tuple(sorted(sources)))
+            drawn.append(_Drawn(node, {**past, id_: node}))
+            edges += incoming
+        graph: Document = {"nodes": [found.node for found in drawn]}
+        if edges:
+            graph["edges"] = edges
+        targets = {edge["target"] for edge in edges}
+        starts = [id_ for id_ in ids if id_ not in targets]
+        return {**graph, "start": starts} if len(starts) > 1 else graph
+
+    def body(self, place: Place) -> Document:
+        """Return the graph of a container."""
+        return {**self.graph(place._replace(level=place.level + 1)), **extra_fields(self._dice)}
+
+    def _ids(self, taken: frozenset[str]) -> list[str]:
+        count = max(1, min(self._left, self._dice.integer(1, 5)))
+        self._left -= count
+        free = [name for name in (*AWKWARD, "a", "Check_out", "B-2", "go") if name not in taken]
+        wanted = self._dice.several(free, 0, count)
+        return [*wanted, *(f"n{len(taken) + index}" for index in range(count - len(wanted)))]
+
+    def _incoming(self, target: str, drawn: list[_Drawn]) -> list[Document]:
+        wires = [(found.node["id"], port) for found in drawn for port in ports_of(found.node)]
+        least = 0 if self._dice.chance(5) else 1
+        return [self._edge(source, target, port) for source, port in self._dice.several(wires, least)]
+
+    def _edge(self, source: str, target: str, port: str) -> Document:
+        edge: Document = {"source": source, "target": target, "port": port}
+        if self._dice.chance(4):
+            edge |= {"id": self._dice.text(8), **extra_fields(self._dice)}
+        return edge
+
+    def _node(self, id_: str, place: Place, sources: tuple[str, ...]) -> Document:
+        dice = self._dice
+        kind = dice.pick(_TYPES)
+        config = NODES[kind](dice, Site(place, sources, self.body))
+        node = {"id": id_, "type": kind, **config}
+        if not dice.chance():
+            return node
+        common = {
+            "label": lambda: dice.text(8),
+            "description": lambda: dice.text(20),
+            "join": lambda: dice.pick(("all", "any")),
+            "on_error": lambda: dice.pick(("fail", "continue")),
+            "position": lambda: {"x": dice.integer(-5000, 5000), "y": dice.float()},
+        }
+        return {**node, **dice.some(common), **extra_fields(dice)}
 
 
-def _ids(draw: DrawFn, count: int, taken: frozenset[str]) -> list[str]:
-    free = [name for name in (*AWKWARD, "a", "Check_out", "B-2", "go") if name not in taken]
-    wanted = draw(st.lists(st.sampled_from(free), min_size=0, max_size=count, unique=True))
-    return [*wanted, *(f"n{len(taken) + index}" for index in range(count - len(wanted)))]
-
-
-def _incoming(draw: DrawFn, target: str, drawn: list[_Drawn]) -> list[Document]:
-    wires = [(found.node["id"], port) for found in drawn for port in found.ports]
-    if not wires:
-        return []
-    least = 0 if draw(st.integers(0, 4)) == 0 else 1
-    chosen = draw(st.lists(st.sampled_from(wires), min_size=least, max_size=3, unique=True))
-    return [_edge(draw, source, target, port) for source, port in chosen]
-
-
-def _edge(draw: DrawFn, source: str, target: str, port: str) -> Document:
-    edge: Document = {"source": source, "target": target, "port": port}
-    if draw(st.integers(0, 3)) == 0:
-        edge |= some(draw, {"id": short_text()}) | draw(extra_fields())
-    return edge
-
-
-def _node(draw: DrawFn, id_: str, place: Place, sources: list[str], budget: Budget) -> Document:
-    kind = draw(st.sampled_from(sorted(NODES)))
-
-    def body(inside: Place) -> Document:
-        return _body(draw, inside._replace(level=place.level + 1), budget)
-
-    config = NODES[kind](draw, Built(place, tuple(dict.fromkeys(sources)), body))
-    common: dict[str, st.SearchStrategy[object]] = {
-        "label": short_text(),
-        "description": plain_text(20),
-        "join": st.sampled_from(["all", "any"]),
-        "on_error": st.sampled_from(["fail", "continue"]),
-        "position": st.fixed_dictionaries({"x": _COORDINATES, "y": _COORDINATES}),
-    }
-    metadata = some(draw, common) | draw(extra_fields()) if draw(st.booleans()) else {}
-    return {"id": id_, "type": kind, **config, **metadata}
-
-
-_COORDINATES = st.integers(-5000, 5000) | st.floats(-1e9, 1e9, allow_nan=False)
-
-
-def _body(draw: DrawFn, place: Place, budget: Budget) -> Document:
-    graph = draw(graphs(place, budget))
-    return {**graph, **draw(extra_fields())}
+_TYPES = sorted(NODES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from layover.core.definitions import InvalidDefinition, Problem, check
+from layover.core.plan import load
 
 HEAD = "name: w\n"
 
@@ -427,3 +428,9 @@ def test_an_error_port_can_read_the_error() -> None:
         "- {id: e, type: end, reason: '${errors.a.code}: ${errors.a.message}'}",
     )
     assert found(source) == []
+
+
+def test_a_case_may_say_when_instead_of_if() -> None:
+    say = "{{name: w, nodes: [{{id: s, type: switch, cases: [{{{word}: input.a > {value}, port: p}}]}}]}}"
+    assert load(say.format(word="when", value="1")).hash == load(say.format(word="if", value="1")).hash
+    assert [code for code, *_ in found(say.format(word="when", value="nothing"))] == ["expression_unknown_name"]

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from layover.core.definitions.durations import format_duration
-from layover.core.definitions.kinds import kind_of
+from layover.core.definitions.kinds import fields_of, kind_of
 from layover.core.definitions.model import Definition, Edge, Graph, Node, Part
 
 if TYPE_CHECKING:
@@ -128,10 +128,7 @@ _FIELDS: dict[type[Part], tuple[_Field, ...]] = {}
 def _fields(struct: type[Part]) -> tuple[_Field, ...]:
     known = _FIELDS.get(struct)
     if known is None:
-        info = inspect.type_info(struct)
-        if not isinstance(info, inspect.StructType):
-            raise TypeError(f"{struct.__name__} is no struct")
-        known = _FIELDS[struct] = tuple(_field(field) for field in info.fields)
+        known = _FIELDS[struct] = tuple(_field(field) for field in fields_of(struct))
     return known
 
 

@@ -36,7 +36,7 @@ class ExpressionChecker:
         """Check what stands in a node outside its bodies."""
         for slot in slots(node):
             if not (isinstance(node, Loop | Parallel) and slot.path in (*_AFTER_BODY, "skip_if", "for_each")):
-                self._check_slot(node, slot, scope.names(_extra_names(node, slot)))
+                self._check_slot(slot, scope.names(_extra_names(node, slot)))
 
     def check_items(self, node: Loop | Parallel, scope: Scope) -> Type:
         """Check `for_each` and return what is known of one item."""
@@ -52,24 +52,25 @@ class ExpressionChecker:
         """Check what is asked before each round of a body and after it."""
         for slot in slots(node):
             if slot.path in _AFTER_BODY:
-                self._check_slot(node, slot, after.names())
+                self._check_slot(slot, after.names())
             elif slot.path == "skip_if":
-                self._check_slot(node, slot, before.names())
+                self._check_slot(slot, before.names())
 
     def check_part(self, part: Part, names: Mapping[str, Type]) -> None:
         """Check what stands in a part that is no node."""
         for slot in slots(part):
-            self._check_slot(part, slot, names)
+            self._check_slot(slot, names)
 
-    def _check_slot(self, part: Part, slot: Slot, names: Mapping[str, Type]) -> None:
-        tree = find(self._reading.site(part), slot.path)
+    def _check_slot(self, slot: Slot, names: Mapping[str, Type]) -> None:
+        tree = find(self._reading.site(slot.part), slot.field)
         if tree is None:
             return
         if slot.is_expression:
             found = self._check_text(tree, str(slot.value), names)
-            field = slot.path.rsplit(".", maxsplit=1)[-1]
-            if field in _CONDITIONS and not may_be(found, BOOL):
-                self._add("expression_type", tree, f"`{field}` needs true or false, and this is a {name_of(found)}.")
+            if slot.field in _CONDITIONS and not may_be(found, BOOL):
+                self._add(
+                    "expression_type", tree, f"`{slot.field}` needs true or false, and this is a {name_of(found)}."
+                )
             return
         for leaf in _texts_in(tree):
             self._check_template(leaf, names)
@@ -116,7 +117,7 @@ def _extra_names(node: Node, slot: Slot) -> dict[str, Type]:
         names["secrets"] = SECRETS
     if isinstance(node, Callback):
         names["callback"] = CALLBACK
-    if slot.path.rsplit(".", maxsplit=1)[-1] == "filter":
+    if slot.field == "filter":
         names["signal"] = SIGNAL
     if isinstance(node, Loop) and slot.path == "while":
         names[node.index_as] = DYN

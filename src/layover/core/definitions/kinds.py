@@ -45,6 +45,14 @@ def kind_of(type_: inspect.Type) -> str | None:
     return None
 
 
+def fields_of(struct: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+    """Return the fields of a struct with their types resolved."""
+    info = inspect.type_info(struct)
+    if not isinstance(info, inspect.StructType):
+        raise TypeError(f"{struct.__name__} is no struct")
+    return info.fields
+
+
 def _mark(kind: Kind) -> dict[str, Kind]:
     return {"kind": kind}
 

@@ -6,6 +6,7 @@ the single description of the format: the reader follows them, the JSON Schema a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -29,9 +30,13 @@ DEFAULT_MAX_PAUSE = 7 * 86_400_000
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of a definition; `noun` is what a sentence calls it, if not by the name of its class."""
+    """A piece of a definition.
+
+    `noun` is what a sentence calls it, if not by the name of its class; `aliases` are other names that a field has.
+    """
 
     noun: ClassVar[str] = ""
+    aliases: ClassVar[Mapping[str, str]] = {}
 
 
 class Position(Part, frozen=True, kw_only=True):

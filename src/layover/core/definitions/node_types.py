@@ -6,6 +6,7 @@ path quietly or, for `error`, `rejected` and `expired`, fail the execution.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
 import msgspec
@@ -41,7 +42,9 @@ class Condition(Node, frozen=True, kw_only=True):
 
 
 class Case(Part, frozen=True, kw_only=True):
-    """One way out of a switch: taken if the value equals something, or if a condition holds."""
+    """One way out of a switch: taken if the value equals something, or if (`when`) a condition holds."""
+
+    aliases = MappingProxyType({"when": "if"})
 
     port: Id
     equals: Value | Unset = UNSET

@@ -82,7 +82,7 @@ class Problems:
 
     def found(self) -> list[Problem]:
         """Return what was found, in the order of the text where there is one."""
-        return sorted(self._found, key=lambda problem: (problem.line or 0, problem.column or 0))
+        return sorted(self._found, key=lambda problem: (problem.line is None, problem.line or 0, problem.column or 0))
 
     def _append(
         self,

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import inspect
 
 from layover.core.definitions.durations import parse_duration
-from layover.core.definitions.kinds import NAMING, kind_of
+from layover.core.definitions.kinds import NAMING, fields_of, kind_of
 from layover.core.definitions.model import Part, Retry
 from layover.core.definitions.problems import Problems, shown
 from layover.core.definitions.tree import Json, Tree
@@ -67,40 +67,48 @@ class Field(msgspec.Struct, frozen=True):
 
 def read_struct(struct: type[Part], tree: Tree, reading: Reading, ignore: frozenset[str] = frozenset()) -> Part | Bad:
     """Read a mapping into a struct; fields in `ignore` are somebody else's."""
-    if not isinstance(tree.value, dict):
+    written = _written(struct, tree)
+    if written is None:
         return reading.bad("bad_type", tree, f"{_article(struct)} is a mapping, not {shown(tree)}.")
     fields, has_extra = _fields_of(struct)
-    reading.steps += len(tree.value) + 1
+    reading.steps += len(written) + 1
     values: dict[str, object] = {}
     extra: dict[str, Json] = {}
-    complete = True
-    for key, child in tree.value.items():
-        if key in ignore:
-            continue
+    for key, child in written.items():
         field = fields.get(key)
         if field is not None:
-            value = field.read(child, key, reading)
-            if value is not BAD:
-                values[field.attribute] = value
-            elif field.required:
-                complete = False
+            values[field.attribute] = field.read(child, key, reading)
         elif has_extra and key.startswith("x-"):
             extra[key] = child.plain()
-        else:
-            reading.problems.unknown(
-                "unknown_field", child.key_place, f"{_article(struct)} has no field `{key}`", key, fields
-            )
+        elif key not in ignore:
+            what = f"{_article(struct)} has no field `{key}`"
+            reading.problems.unknown("unknown_field", child.key_place, what, key, fields)
+    complete = True
     for key, field in fields.items():
-        if field.required and key not in tree.value:
-            complete = False
+        if field.required and key not in written:
             reading.bad("missing_field", tree, f"{_article(struct)} needs the field `{key}`.")
+        if field.required and values.get(field.attribute, BAD) is BAD:
+            complete = False
     if not complete:
         return BAD
     if extra:
         values["extra"] = extra
-    part = struct(**values)
-    reading.note(part, tree)
+    part = struct(**{name: value for name, value in values.items() if value is not BAD})
+    reading.note(part, tree.with_value(written))
     return part
+
+
+def _written(struct: type[Part], tree: Tree) -> dict[str, Tree] | None:
+    """Return the fields as they were written, with shorthands and other names resolved; None if it is no mapping."""
+    if struct is Retry and tree.value == "forever":
+        return {"max_attempts": tree}
+    if not isinstance(tree.value, dict):
+        return None
+    written = tree.value
+    for alias, name in struct.aliases.items():
+        if alias in written and name not in written:
+            written = {name if key == alias else key: child for key, child in written.items()}
+    return written
 
 
 _FIELDS: dict[type[Part], tuple[dict[str, Field], bool]] = {}
@@ -110,15 +118,13 @@ def _fields_of(struct: type[Part]) -> tuple[dict[str, Field], bool]:
     """Return the fields by the names they have in a document, and whether `x-` fields are kept."""
     known = _FIELDS.get(struct)
     if known is None:
-        info = inspect.type_info(struct)
-        if not isinstance(info, inspect.StructType):
-            raise TypeError(f"{struct.__name__} is no struct")
+        declared = fields_of(struct)
         fields = {
             field.encode_name: Field(field.name, field.required, _reader(field.type))
-            for field in info.fields
+            for field in declared
             if kind_of(field.type) != "extra"
         }
-        known = _FIELDS[struct] = (fields, any(kind_of(field.type) == "extra" for field in info.fields))
+        known = _FIELDS[struct] = (fields, len(fields) < len(declared))
     return known
 
 
@@ -151,12 +157,7 @@ def _reader(type_: inspect.Type) -> Read:
 
 
 def _struct_reader(struct: type[Part]) -> Read:
-    def read(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - the struct names itself
-        if struct is Retry and tree.value == "forever":
-            tree = tree.with_value({"max_attempts": tree})
-        return read_struct(struct, tree, reading)
-
-    return read
+    return lambda tree, _name, reading: read_struct(struct, tree, reading)
 
 
 def _text_reader(type_: inspect.StrType) -> Read:

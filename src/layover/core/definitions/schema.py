@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from layover.core.definitions.durations import DURATION_PATTERN
-from layover.core.definitions.kinds import ID_PATTERN, kind_of
+from layover.core.definitions.kinds import ID_PATTERN, fields_of, kind_of
 from layover.core.definitions.model import Edge, Heading, Node, Part, Retry
 from layover.core.definitions.node_types import TYPES, Call
 
@@ -88,11 +88,9 @@ class _SchemaWriter:
 
     def struct(self, struct: type[Part]) -> dict[str, Json]:
         """Return the schema of a struct."""
-        info = inspect.type_info(struct)
-        if not isinstance(info, inspect.StructType):
-            raise TypeError(f"{struct.__name__} is no struct")
-        fields = [field for field in info.fields if kind_of(field.type) != "extra" and field.name != "graph"]
+        fields = [field for field in fields_of(struct) if kind_of(field.type) != "extra"]
         properties: dict[str, Json] = {field.encode_name: self._field(field) for field in fields}
+        properties |= {alias: properties[name] for alias, name in struct.aliases.items()}
         required = [field.encode_name for field in fields if field.required]
         if issubclass(struct, Node) and "type" not in required:
             required.insert(1, "type")

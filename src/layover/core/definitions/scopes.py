@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING
 
 from layover.core.definitions.node_types import (
     Approval,
-    Call,
-    Callback,
-    ChildWorkflow,
-    Compute,
     Delay,
     Form,
     Http,
@@ -174,8 +170,6 @@ def output_type(node: Node) -> Type:
             return ListOf(DYN)
         case Delay() | Set():
             return NULL
-        case Call() | Callback() | ChildWorkflow() | Compute():
-            return DYN
         case _:
             return DYN
 

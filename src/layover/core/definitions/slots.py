@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, inspect
 
-from layover.core.definitions.kinds import kind_of
+from layover.core.definitions.kinds import fields_of, kind_of
 from layover.core.definitions.model import Graph, Part
 
 if TYPE_CHECKING:
@@ -23,11 +23,16 @@ _LIVING = frozenset({"expression", "template", "value", "values", "span"})
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """One field that holds an expression, a template, or data with templates in it."""
+    """One field that holds an expression, a template, or data with templates in it.
+
+    `part` is the innermost part around it, and `field` its path within that part.
+    """
 
     path: str
     kind: str
     value: object
+    part: Part
+    field: str
 
     @property
     def is_expression(self) -> bool:
@@ -41,26 +46,25 @@ def slots(part: Part, prefix: str = "") -> Iterator[Slot]:
         value = getattr(part, attribute)
         if value is None or value is UNSET or isinstance(value, Graph):
             continue
-        path = f"{prefix}{name}"
         if isinstance(value, tuple):
             for index, item in enumerate(value):
-                yield from _slot(f"{path}.{index}", kind, item)
+                yield from _slot(part, f"{name}.{index}", kind, item, prefix)
         else:
-            yield from _slot(path, kind, value)
+            yield from _slot(part, name, kind, value, prefix)
 
 
-def _slot(path: str, kind: str | None, value: object) -> Iterator[Slot]:
+def _slot(part: Part, field: str, kind: str | None, value: object, prefix: str) -> Iterator[Slot]:
     if isinstance(value, Part):
-        if not any(isinstance(getattr(value, field, None), Graph) for field in value.__struct_fields__):
-            yield from slots(value, f"{path}.")
+        if not any(isinstance(getattr(value, name), Graph) for name in value.__struct_fields__):
+            yield from slots(value, f"{prefix}{field}.")
     elif kind in _LIVING and (kind != "span" or isinstance(value, str)):
-        yield Slot(path, str(kind), value)
+        yield Slot(f"{prefix}{field}", str(kind), value, part, field)
 
 
-def find(tree: Tree, path: str) -> Tree | None:
-    """Return the tree at a slot's path; None if it holds a default that nobody wrote."""
+def find(tree: Tree, field: str) -> Tree | None:
+    """Return the tree of a field within the tree of its part; None if it holds a default that nobody wrote."""
     at: Tree | None = tree
-    for step in path.split("."):
+    for step in field.split("."):
         if at is None:
             return None
         at = at.value[int(step)] if isinstance(at.value, list) else at.get(step)
@@ -73,10 +77,7 @@ _FIELDS: dict[type[Part], tuple[tuple[str, str, str | None], ...]] = {}
 def _fields(struct: type[Part]) -> tuple[tuple[str, str, str | None], ...]:
     known = _FIELDS.get(struct)
     if known is None:
-        info = inspect.type_info(struct)
-        if not isinstance(info, inspect.StructType):
-            raise TypeError(f"{struct.__name__} is no struct")
-        known = _FIELDS[struct] = tuple((f.name, f.encode_name, _kind(f.type)) for f in info.fields)
+        known = _FIELDS[struct] = tuple((f.name, f.encode_name, _kind(f.type)) for f in fields_of(struct))
     return known
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.problems import Problem, Problems
 from layover.core.definitions.tree import plant
 from layover.core.expressions import Template, compile_expression, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def translated(document: object) -> tuple[Any, list[Problem]]:
@@ -23,7 +26,7 @@ def cleanly(document: object) -> Any:
     return made
 
 
-def builder(*nodes: dict[str, object], edges: list[object] | None = None) -> dict[str, object]:
+def builder(*nodes: Mapping[str, object], edges: list[object] | None = None) -> dict[str, object]:
     return {"name": "built", "nodes": list(nodes), "edges": edges or []}
 
 
@@ -35,13 +38,13 @@ def action(kind: str, config: object, **fields: object) -> dict[str, object]:
     return {"nodeId": "n", "type": "action", "subType": kind, "config": config, **fields}
 
 
-def one(node: dict[str, object]) -> dict[str, Any]:
+def one(node: Mapping[str, object]) -> dict[str, Any]:
     """Return what a single builder node becomes."""
     (made,) = cleanly(builder(node))["nodes"]
     return cast(dict[str, Any], made)
 
 
-def many(node: dict[str, object]) -> dict[str, dict[str, Any]]:
+def many(node: Mapping[str, object]) -> dict[str, dict[str, Any]]:
     """Return the nodes that a single builder node becomes, by id."""
     return {made["id"]: made for made in cleanly(builder(node))["nodes"]}
 

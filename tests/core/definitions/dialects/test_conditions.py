@@ -59,6 +59,8 @@ def compare(field: str, operator: str, value: object) -> dict[str, object]:
         ("ends_with", "a", 'input.tier.endsWith("a")'),
         ("contains", 5, "5 in input.tier"),
         ("equals", {"a": [1]}, 'input.tier == {"a": [1]}'),
+        ("equals", -(2**63), "input.tier == -9223372036854775808"),
+        ("equals", 1e30, "input.tier == 1e+30"),
     ],
 )
 def test_an_operator_becomes_an_expression(operator: str, value: object, made: str) -> None:
@@ -148,7 +150,6 @@ def test_a_condition_becomes_one_expression(written: object, made: str) -> None:
         ({"conditions": []}, "bad_value", "at least one"),
         ({"conditions": [compare("a", "equals", 1)], "logic": "xor"}, "bad_value", "`AND` or `OR`"),
         ({"or": 5}, "bad_value", "at least one"),
-        (compare("a", "equals", [2**63]), "bad_value", "too large"),
         (5, "bad_type", "A condition is an expression"),
         (None, "bad_type", "A condition is an expression"),
         ("  ", "bad_type", "A condition is an expression"),

@@ -7,7 +7,6 @@ of ours and stays as it is.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.grafts import items_of, kebab, text_of
@@ -47,7 +46,6 @@ _SHORT: Final = {
     "less-than-or-equals": "less-than-or-equal",
 }
 OPERATORS: Final = (*_RELATIONS, "contains", "not-contains", "in", "not-in", *_METHODS)
-_LARGEST_INTEGER = 2**63 - 1
 
 
 def condition(tree: Tree, scope: Scope, problems: Problems) -> str | None:
@@ -117,9 +115,9 @@ def _comparison(tree: Tree, scope: Scope, problems: Problems) -> str | None:
         problems.add("missing_field", tree.place, f"A condition needs `field`, `operator` and `value`: no `{missing}`.")
         return None
     left = field_path(written, scope, problems)
-    right = literal(value, scope, problems) if value is not None else "null"
-    if left is None or right is None:
+    if left is None:
         return None
+    right = literal(value, scope) if value is not None else "null"
     return _compare(left, operator, right, value, problems)
 
 
@@ -169,26 +167,17 @@ def field_path(tree: Tree, scope: Scope, problems: Problems) -> str | None:
     return path
 
 
-def literal(tree: Tree, scope: Scope, problems: Problems) -> str | None:
-    """Return the expression that gives a value, or None after saying why there is none."""
+def literal(tree: Tree, scope: Scope) -> str:
+    """Return the expression that gives a value."""
     value = tree.value
     if isinstance(value, str):
         return _text_literal(value, scope)
     if isinstance(value, list):
-        items = [literal(child, scope, problems) for child in value]
-        known = [item for item in items if item is not None]
-        return f"[{', '.join(known)}]" if len(known) == len(items) else None
+        return f"[{', '.join(literal(child, scope) for child in value)}]"
     if isinstance(value, dict):
-        entries = [(quoted(key), literal(child, scope, problems)) for key, child in value.items()]
-        if any(child is None for _, child in entries):
-            return None
-        return "{" + ", ".join(f"{key}: {child}" for key, child in entries) + "}"
+        return "{" + ", ".join(f"{quoted(key)}: {literal(child, scope)}" for key, child in value.items()) + "}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    fits = abs(value) <= _LARGEST_INTEGER if isinstance(value, int) else math.isfinite(value)
-    if not fits:
-        problems.add("bad_value", tree.place, "This number is too large to be compared with.")
-        return None
     return repr(value)
 
 

@@ -6,7 +6,6 @@ the author's own text. Trees that are moved unchanged keep their exact places.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -56,13 +55,11 @@ def label_of(tree: Tree | None) -> str | None:
 
 
 def number_of(tree: Tree | None) -> int | float | None:
-    """Return a finite number, also one that was written as text."""
+    """Return a number, also one that was written as text."""
     value = tree.value if tree is not None else None
     if isinstance(value, str):
         value = _parsed(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if isinstance(value, int) or math.isfinite(value) else None
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else value
 
 
 def is_false(tree: Tree | None) -> bool:

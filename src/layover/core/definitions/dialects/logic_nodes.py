@@ -151,5 +151,6 @@ def make_pause(draft: BuilderDraft) -> None:
     """Make a form of a block that pauses until somebody sends data."""
     draft.drop_retry("A form")
     draft.put("type", "form")
-    draft.rename("schema", "schema", "inputSchema", "input_schema")
-    draft.rename("response", "response")
+    schema = draft.take("schema", "inputSchema", "input_schema")
+    if schema is not None:
+        draft.put("schema", schema)

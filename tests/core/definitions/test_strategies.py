@@ -1,0 +1,159 @@
+"""The generators themselves: what they make is valid, and over a run they make everything that there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from hypothesis import given
+
+from layover.core.definitions import Checked, check
+from layover.core.definitions.model import Concurrency, Definition, Edge, Graph, Position, Retry, Settings
+from layover.core.definitions.node_types import (
+    BUILT_IN,
+    AwaitedSignal,
+    Branch,
+    Call,
+    Case,
+    Escalation,
+    Node,
+    Parallel,
+    People,
+)
+
+from .parts_of import parts_of
+from .strategies import definitions, examples
+from .surface import pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from layover.core.definitions.model import Part
+
+_PARTS: tuple[type[Part], ...] = (
+    *(Definition, Graph, Edge, Position, Retry, Settings, Concurrency),
+    *(Case, Branch, People, Escalation, AwaitedSignal),
+    *BUILT_IN,
+    Call,
+)
+
+
+def test_every_generated_definition_is_valid_and_together_they_use_every_field() -> None:
+    seen: set[tuple[str, str]] = set()
+    depths: set[int] = set()
+
+    @examples(500)
+    @given(definitions())
+    def generate(document: dict[str, Any]) -> None:
+        checked = check(document)
+        assert checked.ok, _errors(checked)
+        for path, part in parts_of(checked.definition):
+            seen.update((type(part).__name__, field) for field in _said(part))
+            depths.add(sum(field == "body" for field, _ in path))
+
+    generate()
+    wanted = {(struct.__name__, field) for struct in _PARTS for field in struct.__struct_fields__}
+    assert wanted - seen == set()
+    assert max(depths) >= 3
+
+
+def _said(part: Part) -> Iterator[str]:
+    """Return the fields of a part that say something else than their defaults, and those that always speak."""
+    for field in msgspec.structs.fields(part):
+        if field.required or (field.name == "type" and isinstance(part, Node)):
+            yield field.name
+        elif getattr(part, field.name) not in (field.default, None, (), {}, msgspec.UNSET):
+            yield field.name
+        elif field.default is msgspec.UNSET and getattr(part, field.name) is not msgspec.UNSET:
+            yield field.name
+
+
+def test_every_generated_way_of_writing_is_valid_and_together_they_use_every_shorthand() -> None:
+    seen: set[str] = set()
+
+    @examples(150)
+    @given(pairs())
+    def generate(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        checked = check(pair[1])
+        assert checked.ok, _errors(checked)
+        seen.update(_shorthands(pair[1], "definition"))
+
+    generate()
+    assert seen == {
+        *("definition start is a name", "definition start is a list", "definition start is null", "definition starts"),
+        *("next is a name", "next is a list", "next is a mapping", "next is a mapping of lists", "edges"),
+        *("edge without port", "body is a list", "body is a mapping", "retry: forever", "retry", "null", "default"),
+        *("body start is a name", "body start is a list", "body start is null", "body starts"),
+    }
+
+
+def _shorthands(graph: Any, what: str) -> Iterator[str]:
+    nodes = graph if isinstance(graph, list) else graph["nodes"]
+    if isinstance(graph, dict):
+        yield from _starts(graph, what)
+        yield from ("edges" if "port" in edge else "edge without port" for edge in graph.get("edges", []))
+    for node in nodes:
+        yield from _next(node)
+        yield from _spelled_out(node)
+        bodies = [node["body"]] if node["type"] in ("loop", "parallel") and node.get("body") else []
+        branches = (node.get("branches") or []) if node["type"] == "parallel" else []
+        for body in [*bodies, *(branch["body"] for branch in branches)]:
+            yield "body is a list" if isinstance(body, list) else "body is a mapping"
+            yield from _shorthands(body, "body")
+
+
+def _starts(graph: dict[str, Any], what: str) -> Iterator[str]:
+    match graph.get("start", 0):
+        case None:
+            yield f"{what} start is null"
+        case str():
+            yield f"{what} start is a name"
+        case [_]:
+            yield f"{what} start is a list"
+        case [_, *_]:
+            yield f"{what} starts"
+
+
+def _next(node: dict[str, Any]) -> Iterator[str]:
+    match node.get("next"):
+        case str():
+            yield "next is a name"
+        case list():
+            yield "next is a list"
+        case dict() as ports:
+            yield "next is a mapping"
+            if any(isinstance(targets, list) for targets in ports.values()):
+                yield "next is a mapping of lists"
+
+
+def _spelled_out(node: dict[str, Any]) -> Iterator[str]:
+    if isinstance(node.get("retry"), str):
+        yield "retry: forever"
+    elif isinstance(node.get("retry"), dict):
+        yield "retry"
+    if node.get("join") == "all":
+        yield "default"
+    if "timeout" in node and node["timeout"] is None:
+        yield "null"
+
+
+def test_a_merge_a_switch_and_several_branches_are_reached_by_several_edges() -> None:
+    joins: set[str] = set()
+
+    @examples(150)
+    @given(definitions())
+    def generate(document: dict[str, Any]) -> None:
+        for _, part in parts_of(check(document).definition):
+            if isinstance(part, Graph):
+                targets = [edge.target for edge in part.edges]
+                joins.update(node.type for node in part.nodes if targets.count(node.id) > 1)
+                joins.update(f"port {edge.port}" for edge in part.edges)
+            if isinstance(part, Parallel) and len(part.branches) > 1:
+                joins.add("several branches")
+
+    generate()
+    assert joins >= {"merge", "switch", "several branches", "port error", "port expired", "port rejected", "port default"}
+
+
+def _errors(checked: Checked) -> str:
+    return "\n".join(str(problem) for problem in checked.problems if problem.severity == "error")
