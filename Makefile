@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+UV := VIRTUAL_ENV=$(CURDIR)/.venv UV_PYTHON_DOWNLOADS=never UV_SYSTEM_CERTS=1 $(BIN)/uv
+QUIETLY := --quiet --disable-pip-version-check
 SEED ?= 1
 ROUNDS ?= 20
 
@@ -31,17 +33,19 @@ torture: .venv/ready ## long property tests: make torture SEED=7 ROUNDS=100
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
-	UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --all-extras --group dev --generate-hashes \
+	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \
 		--no-annotate --no-header --upgrade pyproject.toml -o requirements.lock
 
 clean: ## remove what the other targets made
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-# The stamp is newer than the lock only after a complete install, so an interrupted one is repeated.
+# The stamp is newer than the lock only after a complete install, so an interrupted one is repeated. uv is fast; where it
+# cannot reach the registry, pip may, since it knows the mirrors and certificates of this machine.
 .venv/ready: requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Layover needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Layover needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	VIRTUAL_ENV=$(CURDIR)/.venv UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
-	VIRTUAL_ENV=$(CURDIR)/.venv UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install $(QUIETLY) uv
+	$(UV) pip install --quiet --require-hashes -r requirements.lock \
+		|| $(BIN)/python -m pip install $(QUIETLY) --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --editable .
 	touch $@

@@ -1,7 +1,7 @@
 """Choices, each one a draw of Hypothesis, so that what is made of them can be shrunk.
 
-Everything is made of few strategies that are kept: to build a new strategy for every choice would cost far more than the
-choice itself.
+Everything is made of few strategies that are kept: to build a new strategy for every choice would cost far more than
+the choice itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,46 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TRICKY = (
-    *("", "yes", "~", "1.0", "0x1F", "1:30", "2026-01-01", " a ", "a: b", "a #b", "- a", "'", '"', "\\", "a\n\nb\n", "\t"),
-    *("|", "&a", "*a", "!t", "%", "@", "`", "[", "{", "}", "? k", "\n", " \n x", "\x85", "\u2028", "\ufeff", "5 $", "é"),
+    *(
+        "",
+        "yes",
+        "~",
+        "1.0",
+        "0x1F",
+        "1:30",
+        "2026-01-01",
+        " a ",
+        "a: b",
+        "a #b",
+        "- a",
+        "'",
+        '"',
+        "\\",
+        "a\n\nb\n",
+        "\t",
+    ),
+    *(
+        "|",
+        "&a",
+        "*a",
+        "!t",
+        "%",
+        "@",
+        "`",
+        "[",
+        "{",
+        "}",
+        "? k",
+        "\n",
+        " \n x",
+        "\x85",
+        "\u2028",
+        "\ufeff",
+        "5 $",
+        "é",
+    ),
 )
-_CHARACTERS = st.characters(exclude_categories=("Cs",))
+_CHARACTERS = st.characters(exclude_categories=["Cs"])
 _FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 

@@ -113,7 +113,7 @@ class _Names(NamedTuple):
 
     fields: Fields
     item: str
-    index: str
+    number: str
 
 
 def _names(dice: Dice, level: int) -> _Names:
@@ -133,14 +133,14 @@ def _after(body: Fields, place: Place) -> Place:
 
 def _loop(dice: Dice, site: Site) -> Fields:
     place, names = site.place, _names(dice, site.place.level)
-    inside = place.plus((names.index, "number"))
+    inside = place.plus((names.number, "number"))
     fields: Fields = {}
     match dice.integer(0, 2):
         case 0:
             fields["for_each"], element = some_list(dice, place)
             inside = inside.plus((names.item, element))
         case 1:
-            fields["while"] = condition(dice, place.plus((names.index, "any")))
+            fields["while"] = condition(dice, place.plus((names.number, "any")))
             fields["max_iterations"] = dice.integer(1, _MOST)
         case _:
             fields["times"] = dice.integer(0, 1_000_000) if dice.chance() else whole(dice, place)
@@ -166,7 +166,7 @@ def _parallel(dice: Dice, site: Site) -> Fields:
         return {**fields, "branches": [{"id": id_, "body": site.body(site.place)} for id_ in ids]}
     items, element = some_list(dice, site.place)
     names = _names(dice, site.place.level)
-    inside = site.place.plus((names.index, "number"), (names.item, element))
+    inside = site.place.plus((names.number, "number"), (names.item, element))
     body = site.body(inside)
     collected = dice.some({"collect": lambda: value(dice, _after(body, inside))})
     return {**fields, **collected, "for_each": items, **names.fields, "body": body}
@@ -203,7 +203,10 @@ def _approval(dice: Dice, site: Site) -> Fields:
             fields["approvers"] = {**people(dice, place), "roles": [template(dice, place)]}
         case 2:
             users = dice.several(("ann", "bob", "c d", "y"), 1)
-            fields |= {"approvers": {"users": users}, **dice.some({"order": lambda: dice.pick(("any", "sequence"))})}
+            fields |= {
+                "approvers": {"users": users},
+                **dice.some({"order": lambda: dice.pick(("sequence", "any", "sequence"))}),
+            }
             most = len(users)
     needs: Options = {"need": lambda: dice.integer(1, most), "reject_need": lambda: dice.integer(1, most)}
     return fields | dice.some(needs)

@@ -55,6 +55,8 @@ def extra_fields(dice: Dice) -> dict[str, object]:
 
 def retry(dice: Dice) -> dict[str, Any]:
     """Return a retry policy."""
+    if dice.chance(5):
+        return {"max_attempts": "forever"}
     delay, longest = sorted((dice.pick(_LENGTHS), dice.pick(_LENGTHS)))
     words = ("5xx", "429", "CardRefused", "mod.Error_2")
     policy: dict[str, Any] = dice.some(

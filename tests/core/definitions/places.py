@@ -1,7 +1,7 @@
 """What an expression can name at a place, and expressions and templates that name nothing else.
 
-A term is an expression with the kind of its value. `any` may stand where any other kind is wanted; `opaque` is a value of
-some kind that is not told here, so it is only compared, given on or put into text.
+A term is an expression with the kind of its value. `any` may stand where any other kind is wanted; `opaque` is a value
+of some kind that is not told here, so it is only compared, given on or put into text.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from .dice import Dice
 from .node_strategies import NODES, Site, ports_of
 from .parts import duration, extra_fields
-from .places import AWKWARD, INPUT_SCHEMAS, Place, mapping, output_terms, root_terms, template
+from .places import AWKWARD, INPUT_SCHEMAS, Place, mapping, root_terms, template
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -58,7 +58,7 @@ def definition(dice: Dice) -> Document:
         document["input"] = schema
     if variables is not None:
         document["variables"] = variables
-    return {**document, **extra_fields(dice), **_Builder(dice, dice.integer(1, 9)).graph(place)}
+    return {**document, **extra_fields(dice), **_Builder(dice, dice.integer(1, 16)).graph(place)}
 
 
 def _settings(dice: Dice, place: Place) -> Document:
@@ -123,7 +123,7 @@ class _Builder:
         return {**self.graph(place._replace(level=place.level + 1)), **extra_fields(self._dice)}
 
     def _ids(self, taken: frozenset[str]) -> list[str]:
-        count = max(1, min(self._left, self._dice.integer(1, 5)))
+        count = max(1, min(self._left, self._dice.integer(1, 7)))
         self._left -= count
         free = [name for name in (*AWKWARD, "a", "Check_out", "B-2", "go") if name not in taken]
         wanted = self._dice.several(free, 0, count)
@@ -131,7 +131,7 @@ class _Builder:
 
     def _incoming(self, target: str, drawn: list[_Drawn]) -> list[Document]:
         wires = [(found.node["id"], port) for found in drawn for port in ports_of(found.node)]
-        least = 0 if self._dice.chance(5) else 1
+        least = 0 if self._dice.chance(3) else 1
         return [self._edge(source, target, port) for source, port in self._dice.several(wires, least)]
 
     def _edge(self, source: str, target: str, port: str) -> Document:

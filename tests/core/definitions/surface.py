@@ -50,7 +50,7 @@ def pairs(draw: DrawFn) -> tuple[Document, Document]:
 
 def surface(dice: Dice, document: Document) -> Document:
     """Write a definition in another way."""
-    graph = {key: document[key] for key in ("nodes", "edges", "start") if key in document}
+    graph = {key: value for key, value in document.items() if key in ("nodes", "edges", "start")}
     heading = {key: value for key, value in document.items() if key not in graph}
     return _shuffled(dice, {**_part(dice, heading, Heading), **_graph(dice, graph)})
 

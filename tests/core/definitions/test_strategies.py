@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from hypothesis import given
 
 from layover.core.definitions import Checked, check
-from layover.core.definitions.model import Concurrency, Definition, Edge, Graph, Position, Retry, Settings
-from layover.core.definitions.node_types import (
-    BUILT_IN,
-    AwaitedSignal,
-    Branch,
-    Call,
-    Case,
-    Escalation,
-    Node,
-    Parallel,
-    People,
-)
+from layover.core.definitions.model import Graph
+from layover.core.definitions.node_types import Parallel
 
-from .parts_of import parts_of
+from .parts_of import declaring, parts_of, said, wanted_fields
 from .strategies import definitions, examples
 from .surface import pairs
 
@@ -30,42 +19,44 @@ if TYPE_CHECKING:
 
     from layover.core.definitions.model import Part
 
-_PARTS: tuple[type[Part], ...] = (
-    *(Definition, Graph, Edge, Position, Retry, Settings, Concurrency),
-    *(Case, Branch, People, Escalation, AwaitedSignal),
-    *BUILT_IN,
-    Call,
-)
-
 
 def test_every_generated_definition_is_valid_and_together_they_use_every_field() -> None:
     seen: set[tuple[str, str]] = set()
-    depths: set[int] = set()
+    shapes: set[str] = set()
 
-    @examples(500)
+    @examples(300)
     @given(definitions())
     def generate(document: dict[str, Any]) -> None:
         checked = check(document)
         assert checked.ok, _errors(checked)
         for path, part in parts_of(checked.definition):
-            seen.update((type(part).__name__, field) for field in _said(part))
-            depths.add(sum(field == "body" for field, _ in path))
+            seen.update((declaring(type(part), field), field) for field in said(part))
+            shapes.update(_shapes(part, sum(field == "body" for field, _ in path)))
 
     generate()
-    wanted = {(struct.__name__, field) for struct in _PARTS for field in struct.__struct_fields__}
-    assert wanted - seen == set()
-    assert max(depths) >= 3
+    assert wanted_fields() - seen == set()
+    assert {
+        "joined merge",
+        "joined switch",
+        "joined loop",
+        "three deep",
+        "several starts",
+        "several branches",
+    } <= shapes
+    assert {"port error", "port expired", "port rejected", "port default", "port true", "port done"} <= shapes
 
 
-def _said(part: Part) -> Iterator[str]:
-    """Return the fields of a part that say something else than their defaults, and those that always speak."""
-    for field in msgspec.structs.fields(part):
-        if field.required or (field.name == "type" and isinstance(part, Node)):
-            yield field.name
-        elif getattr(part, field.name) not in (field.default, None, (), {}, msgspec.UNSET):
-            yield field.name
-        elif field.default is msgspec.UNSET and getattr(part, field.name) is not msgspec.UNSET:
-            yield field.name
+def _shapes(part: Part, depth: int) -> Iterator[str]:
+    if isinstance(part, Graph):
+        targets = [edge.target for edge in part.edges]
+        yield from (f"joined {node.type}" for node in part.nodes if targets.count(node.id) > 1)
+        yield from (f"port {edge.port}" for edge in part.edges)
+        if len(part.start) > 1:
+            yield "several starts"
+        if depth >= 3:
+            yield "three deep"
+    if isinstance(part, Parallel) and len(part.branches) > 1:
+        yield "several branches"
 
 
 def test_every_generated_way_of_writing_is_valid_and_together_they_use_every_shorthand() -> None:
@@ -135,24 +126,6 @@ def _spelled_out(node: dict[str, Any]) -> Iterator[str]:
         yield "default"
     if "timeout" in node and node["timeout"] is None:
         yield "null"
-
-
-def test_a_merge_a_switch_and_several_branches_are_reached_by_several_edges() -> None:
-    joins: set[str] = set()
-
-    @examples(150)
-    @given(definitions())
-    def generate(document: dict[str, Any]) -> None:
-        for _, part in parts_of(check(document).definition):
-            if isinstance(part, Graph):
-                targets = [edge.target for edge in part.edges]
-                joins.update(node.type for node in part.nodes if targets.count(node.id) > 1)
-                joins.update(f"port {edge.port}" for edge in part.edges)
-            if isinstance(part, Parallel) and len(part.branches) > 1:
-                joins.add("several branches")
-
-    generate()
-    assert joins >= {"merge", "switch", "several branches", "port error", "port expired", "port rejected", "port default"}
 
 
 def _errors(checked: Checked) -> str:

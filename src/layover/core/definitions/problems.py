@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning"]
 
+_LONGEST_MESSAGE = 500
+
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that is wrong: a stable code, where it stands, and a sentence that says what to do."""
@@ -106,13 +108,22 @@ class Problems:
             Problem(
                 code=code,
                 path=place.path,
-                message=message,
+                message=one_line(message),
                 line=place.line,
                 column=column or place.column,
                 suggestion=suggestion,
                 severity=severity,
             )
         )
+
+
+def one_line(message: str) -> str:
+    """Return a sentence in which nothing that it quotes can break the line, turn it around or make it endless."""
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[: _LONGEST_MESSAGE - 100]}…{message[-99:]}"
+    if message.isprintable():
+        return message
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 def shown(tree: Tree, most: int = 60) -> str:

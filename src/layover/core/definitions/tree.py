@@ -45,6 +45,7 @@ class Place:
 
 
 ROOT = Place(None, None)
+_LONGEST_STEP = 255
 
 
 class Tree:
@@ -116,5 +117,7 @@ def plant(value: object, place: Place = ROOT, depth: int = 100) -> Tree:
 def _step(key: str | int) -> str:
     if isinstance(key, int):
         return f"[{key}]"
+    if len(key) > _LONGEST_STEP:
+        key = f"{key[: _LONGEST_STEP - 1]}…"
     plain = key.replace("_", "a").replace("-", "a")
     return f".{key}" if plain.isascii() and plain.isalnum() else f"[{key!r}]"

@@ -52,7 +52,7 @@ def sentence(text: str, said: str, line: int, column: int, opened: int | None) -
     elif known is _INDENTATION and row[: column - 1].strip():
         known = _BEHIND
     advice = known.format(mark=f"`{mark}`" if mark != "`" else "a backtick", opened=opened or line)
-    return f"{advice} (YAML: {_NOISE.sub(' ', said[:_LONGEST]).strip()})"
+    return f"{advice.removesuffix('.')} (YAML: {_NOISE.sub(' ', said[:_LONGEST]).strip()})."
 
 
 def _row(text: str, line: int) -> str:

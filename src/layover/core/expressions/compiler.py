@@ -57,12 +57,13 @@ def constant(value: object) -> Part:
 
 
 class Compiler:
-    """Compiles one expression; afterwards knows its cost, its slots, and whether it needs a meter."""
+    """Compiles one expression; afterwards knows its cost, its slots, whether it needs a meter and whether it builds."""
 
     def __init__(self) -> None:
         self.cost = 0
         self.slots = 0
         self.metered = False
+        self.builds = False
         self._variables: list[str] = []
 
     def compile(self, node: Node) -> Part:  # noqa: C901, PLR0912 - one case per kind of node
@@ -188,9 +189,11 @@ class Compiler:
 
     def _list(self, node: ListOfNodes) -> Part:
         runs = [self.compile(item).run for item in node.items]
+        self.builds = True
         return Part(lambda frame: [run(frame) for run in runs])
 
     def _map(self, node: MapOfNodes) -> Part:
+        self.builds = True
         entries = [(self.compile(key).run, self.compile(value).run, key.offset) for key, value in node.entries]
 
         def run(frame: Frame) -> object:
@@ -245,14 +248,16 @@ class Compiler:
         run = arithmetic.chain(first.run, [(term.operator, part.run, term.offset) for term, part in terms])
         if known:
             return self._folded(run)
-        self.metered = self.metered or any(term.operator == "+" for term in node.terms)
+        adds = any(term.operator == "+" for term in node.terms)
+        self.builds = self.builds or adds
+        self.metered = self.metered or adds
         return Part(run)
 
     def _compare(self, node: Compare) -> Part:
+        if node.relation == "in":
+            return self._membership(node)
         left, right = self.compile(node.left), self.compile(node.right)
         relation, offset = node.relation, node.offset
-        if relation == "in":
-            return self._membership(node, left, right)
         if left.known and not right.known:
             left, right = right, left
             shortcut = MIRRORED[relation]
@@ -270,11 +275,14 @@ class Compiler:
         self.metered = self.metered or quick is None
         return Part(quick or full)
 
-    def _membership(self, node: Compare, needle: Part, container: Part) -> Part:
+    def _membership(self, node: Compare) -> Part:
+        needle, builds = self.compile(node.left), self.builds
+        container = self.compile(node.right)
         if isinstance(node.right, ListOfNodes) and all(isinstance(item, Literal_) for item in node.right.items):
             values = [item.value for item in node.right.items if isinstance(item, Literal_)]
             quick = comparisons.membership_of(needle.run, values)
             if quick is not None:
+                self.builds = builds
                 return Part(quick)
         self.metered = True
         return Part(comparisons.membership(needle.run, container.run, node.offset))
@@ -313,4 +321,5 @@ class Compiler:
         loop = loops.Loop(node.quantifier, operand, slot, condition, body, self.cost, node.offset)
         self.cost = outside
         self.metered = True
+        self.builds = self.builds or node.quantifier == "map"
         return Part(loops.runner(loop))

@@ -66,9 +66,9 @@ def timestamp(ns: int) -> Timestamp:
 
 
 def duration(ns: int) -> Duration:
-    """Return a duration, unless it is longer than CEL allows."""
-    if not -_LONGEST <= ns <= _LONGEST:
-        raise ExpressionError("The duration is longer than 10,000 years.", code="overflow")
+    """Return the duration that a computation gives, unless its nanoseconds need more than 64 bits."""
+    if not -(2**63) <= ns < 2**63:
+        raise ExpressionError("The duration is longer than 292 years.", code="overflow")
     return Duration(ns)
 
 

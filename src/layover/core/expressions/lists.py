@@ -70,13 +70,14 @@ def sort(frame: Frame, values: Sequence[object]) -> list[object]:
     comparable = _comparable("sort", values)
     if any(type(value) is float and math.isnan(value) for value in values):
         raise ExpressionError("`sort` has no place for NaN.", code="invalid_argument")
-    frame.meter.scan(sum(len(value) for value in values if type(value) is str))
+    frame.meter.scan(_characters(values) * len(values).bit_length())
     return list[object](sorted(comparable))
 
 
 def distinct(frame: Frame, values: Sequence[object]) -> list[object]:
     """Return values without those that equal an earlier one."""
     frame.meter.charge(len(values), len(values))
+    frame.meter.scan(_characters(values))
     seen: set[tuple[str, object]] = set()
     structures: list[object] = []
     kept: list[object] = []
@@ -93,12 +94,17 @@ def distinct(frame: Frame, values: Sequence[object]) -> list[object]:
     return kept
 
 
+def _characters(values: Sequence[object]) -> int:
+    return sum(len(value) for value in values if type(value) is str)
+
+
 def _ordered(function: str, frame: Frame, values: Sequence[object]) -> Sequence[_Ordered]:
     only = as_list(values[0]) if len(values) == 1 else None
     chosen = values if only is None else only
     if not chosen:
         raise ExpressionError(f"`{function}` of an empty list.", code="invalid_argument")
     frame.meter.charge(len(chosen))
+    frame.meter.scan(_characters(chosen))
     return _comparable(function, chosen)
 
 

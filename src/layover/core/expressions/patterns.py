@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MAX_PATTERN: Final = 1_000
 _MAX_MEMORY: Final = 1 << 20
 _CHARACTERS_PER_STEP: Final = 16
+_COMPILATION: Final = 500  # steps, whether or not the pattern is remembered: a cost must not depend on the past
 
 
 class Pattern(Protocol):
@@ -48,7 +49,8 @@ def compiled(pattern: str) -> Pattern:
 
 
 def matches(frame: Frame, text: str, pattern: str) -> bool:
-    """Return whether a pattern matches anywhere in a text."""
+    """Return whether a pattern that comes from data matches anywhere in a text."""
+    frame.meter.charge(_COMPILATION + len(pattern))
     return search(frame, text, compiled(pattern))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from layover.core.expressions.compiler import Compiler
 from layover.core.expressions.frame import EPOCH, Frame, Moment
 from layover.core.expressions.limits import Meter
+from layover.core.expressions.sharing import charge_copies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
     from layover.core.expressions.values import Value
 
 _IDLE: Final = Meter()  # never charged: for programs whose cost is known in advance
+_CONTAINERS: Final = frozenset({list, dict})
 _NO_SLOTS: Final[list[object]] = []
 
 
 class Program:
     """A compiled expression; `cost` is the number of steps it takes besides what depends on data."""
 
-    __slots__ = ("_limits", "_run", "_slots", "_unmetered", "cost", "expression")
+    __slots__ = ("_builds", "_limits", "_run", "_slots", "_unmetered", "cost", "expression")
 
     def __init__(self, expression: Expression) -> None:
         compiler = Compiler()
@@ -30,7 +32,8 @@ class Program:
         self._slots = compiler.slots
         self._limits = expression.limits
         self.cost = compiler.cost
-        self._unmetered = not compiler.metered and self.cost <= self._limits.steps
+        self._builds = compiler.builds
+        self._unmetered = not compiler.metered and not self._builds and self.cost <= self._limits.steps
 
     def evaluate(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
         """Return the value of the expression for some data, or raise an ExpressionError."""
@@ -40,7 +43,10 @@ class Program:
             meter = Meter(self._limits)
         meter.charge(self.cost)
         slots: list[object] = [None] * self._slots if self._slots else _NO_SLOTS
-        return self._run(Frame(context, moment, meter, slots))
+        value = self._run(Frame(context, moment, meter, slots))
+        if self._builds and type(value) in _CONTAINERS:
+            charge_copies(value, meter)
+        return value
 
 
 def compile_expression(expression: Expression) -> Program:

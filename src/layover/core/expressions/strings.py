@@ -19,6 +19,7 @@ _WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+_SHORT = 16
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
@@ -126,11 +127,15 @@ def index_of(frame: Frame, text: str, part: str, start: int = 0) -> int:
 def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) -> int:
     """Return where a part last begins at or before a position, or -1."""
     frame.meter.scan(len(text) + len(part))
-    if start is None:
-        return text.rfind(part)
-    if not 0 <= start <= len(text):
+    if start is not None and not 0 <= start <= len(text):
         raise _outside(str(start), text)
-    return text.rfind(part, 0, start + len(part))
+    end = len(text) if start is None else min(start + len(part), len(text))
+    if len(part) <= _SHORT:
+        return text.rfind(part, 0, end)
+    # Python searches backwards in quadratic time, but forwards in linear time.
+    frame.meter.build(end + len(part))
+    found = text[:end][::-1].find(part[::-1])
+    return found if found < 0 else end - found - len(part)
 
 
 def char_at(_: Frame, text: str, position: int) -> str:

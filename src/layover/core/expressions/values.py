@@ -21,6 +21,7 @@ Kind = Literal["null", "bool", "int", "double", "string", "timestamp", "duration
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
+_LONG: Final = 64
 
 _KINDS: Final[dict[type, Kind]] = {
     NoneType: "null",
@@ -82,8 +83,7 @@ def equal(left: Value, right: Value, meter: Meter) -> bool:
     """Return whether two values are equal as CEL sees it: deep, and false for different kinds."""
     kind_left, kind_right = type(left), type(right)
     if kind_left is str and kind_right is str:
-        meter.scan(min(len(left), len(right)))  # type: ignore[arg-type]  # both are text, as just checked
-        return left == right
+        return _equal_texts(left, right, meter)  # type: ignore[arg-type]  # both are text, as just checked
     if kind_left in _SCALARS and kind_right in _SCALARS:
         return _equal_scalars(left, right)
     return _equal_deep(left, right, meter)
@@ -91,6 +91,13 @@ def equal(left: Value, right: Value, meter: Meter) -> bool:
 
 _NUMBERS: Final = frozenset({int, float})
 _SCALARS: Final = frozenset({NoneType, bool, int, float, str, Timestamp, Duration})
+
+
+def _equal_texts(left: str, right: str, meter: Meter) -> bool:
+    if len(left) != len(right):
+        return False
+    meter.scan(len(left))
+    return left == right
 
 
 def _equal_scalars(left: Value, right: Value) -> bool:
@@ -107,8 +114,10 @@ def _equal_deep(left: Value, right: Value, meter: Meter) -> bool:
         meter.charge(1)
         if type(one) in _SCALARS or type(other) in _SCALARS:
             if type(one) is str and type(other) is str:
-                meter.scan(min(len(one), len(other)))
-            if not _equal_scalars(one, other):
+                same = _equal_texts(one, other, meter)
+            else:
+                same = _equal_scalars(one, other)
+            if not same:
                 return False
             continue
         list_one, list_other = as_list(one), as_list(other)
@@ -131,10 +140,12 @@ def _equal_deep(left: Value, right: Value, meter: Meter) -> bool:
 
 def contains(container: Sequence[Value], needle: Value, meter: Meter) -> bool:
     """Return whether a list has an element that equals a value."""
-    meter.charge(len(container) // 8)
-    if type(container) is list and type(needle) in _SCALARS and needle not in container:
-        return False  # Python's equality is wider than CEL's, so a miss is a miss
-    if type(container) is list and type(needle) is str:
-        return True
+    short = type(needle) in _SCALARS and (type(needle) is not str or len(needle) < _LONG)
+    if type(container) is list and short:
+        meter.charge(len(container) // 8)
+        if needle not in container:
+            return False  # Python's equality is wider than CEL's, so a miss is a miss
+        if type(needle) is str:
+            return True
     meter.charge(len(container))
     return any(equal(item, needle, meter) for item in container)

@@ -8,7 +8,7 @@ from layover.core.definitions import check
 
 from .shared import action, builder, cleanly, logic, many, one, translated
 
-FUNCTIONS = {"publish_event", "send_email", "send_sms", "resize_image"}
+FUNCTIONS = {"publish_event", "send_email", "send_sms", "resizeImage"}
 URL = "https://api.example.com/users"
 
 
@@ -139,7 +139,7 @@ def test_a_switch_has_a_port_for_each_branch() -> None:
 def test_the_cases_of_a_switch_may_name_the_nodes_they_lead_to() -> None:
     config = {
         "field": "tier",
-        "cases": [{"value": "gold", "nodeId": "a"}, {"value": "tin", "branch": "b"}],
+        "cases": [{"value": "gold", "nodeId": "a"}, {"value": "tin", "branch": "b"}, {"value": "zinc", "nodeId": "a"}],
         "defaultBranch": "b",
     }
     ends = [{"id": name, "type": "end"} for name in "ab"]
@@ -217,7 +217,7 @@ def test_a_call_of_an_address_becomes_http() -> None:
         "url": f"{URL}/@{{_vars.id}}",
         "method": "post",
         "headers": {"X-Id": "@{_uuid()}"},
-        "body": {"a": 1},
+        "body": {"a": "@{_vars.a}"},
         "authentication": {"type": "bearer"},
         "timeout": 5000,
     }
@@ -227,7 +227,7 @@ def test_a_call_of_an_address_becomes_http() -> None:
         "url": f"{URL}/${{vars.id}}",
         "method": "POST",
         "headers": {"X-Id": "${uuid()}"},
-        "body": {"a": 1},
+        "body": {"a": "${vars.a}"},
         "auth": {"type": "bearer"},
         "timeout": "5000ms",
     }
@@ -274,7 +274,7 @@ def test_an_output_mapping_becomes_a_value_behind_the_call() -> None:
         ),
         (action("custom-action", {"actionType": "send-sms", "timeout": 100}), {"type": "send_sms", "timeout": "100ms"}),
         (action("send-email", {"to": "a"}), {"type": "send_email", "input": {"to": "a"}}),
-        (action("resizeImage", {"input": {"w": 1}}), {"type": "resize_image", "input": {"w": 1}}),
+        (action("resizeImage", {"input": {"w": 1}}), {"type": "resizeImage", "input": {"w": 1}}),
         (logic("approval", {"title": "Ours"}), {"type": "approval", "title": "Ours"}),
         (logic("set", {"values": {"a": "@{_vars.b}"}}), {"type": "set", "values": {"a": "${vars.b}"}}),
     ],

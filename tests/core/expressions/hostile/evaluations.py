@@ -17,7 +17,7 @@ def _bomb(macro: str, depth: int) -> str:
 
 
 def _doubling(seed: str, body: str, times: int) -> str:
-    """Double a value again and again, each time through a list of one."""
+    """Multiply a value by eight again and again, each time through a list of one."""
     source = seed
     for level in range(times):
         source = f"[{source}].map(v{level}, {body.replace('v', f'v{level}')})[0]"
@@ -26,15 +26,15 @@ def _doubling(seed: str, body: str, times: int) -> str:
 
 BOMBS = (
     stopped("a map bomb", _bomb("map", 8)),
-    stopped("a filter bomb", _bomb("filter", 8)),
+    stopped("a filter bomb", f"{TEN}.filter(x, {_bomb('all', 7)})"),
     stopped("an all bomb", _bomb("all", 8)),
     stopped("an exists_one bomb", _bomb("exists_one", 8)),
     stopped("a bomb behind `|| true`", f"{_bomb('all', 8)} || true"),
     stopped("a bomb behind `&& false`", f"({_bomb('all', 8)}) && false"),
     stopped("a bomb behind default()", f"default({_bomb('all', 8)}, 1)"),
     stopped("a bomb behind exists", f"[1, 2].exists(y, y == 2 || {_bomb('all', 8)})"),
-    stopped("a list doubled 25 times", _doubling("[1]", "v + v", 25)),
-    stopped("a text doubled 25 times", _doubling("'ab'", "v + v", 25)),
+    stopped("a list doubled 30 times", _doubling("[1]", "v+v+v+v+v+v+v+v", 10)),
+    stopped("a text doubled 30 times", _doubling("'ab'", "v+v+v+v+v+v+v+v", 10)),
     stopped("a value whose parts are shared 2³⁰ times", "[1]" + ".map(a, [a, a])" * 30),
     stopped("a time whose list is shared 2³⁰ times", "[timestamp(0)]" + ".map(a, [a, a])" * 30),
     stopped("a map whose parts are shared 2³⁰ times", "[1]" + ".map(a, {'a': a, 'b': a})" * 30),
@@ -60,10 +60,18 @@ BOMBS = (
     stopped("upper case of a long text, again and again", "input.a.all(x, input.t.upperAscii() != '')", input={"a": LARGE, "t": LETTERS}),
     stopped("text compared with text, again and again", "input.a.all(x, input.t == input.u)", input={"a": LARGE, "t": LETTERS, "u": "".join(["a"] * 1_000_000)}),
     stopped("sorting, again and again", "input.a.all(x, sort(input.a) != [])", input={"a": LARGE[::-1]}),
-    stopped("sorting a list that is too long", "sort(input.a)[0]", "value", input={"a": LARGE[::-1]}),
-    stopped("distinct on a list of lists", "distinct(input.a).size()", "value", input={"a": [[number] for number in range(5_000)]}),
-    stopped("distinct on a long list", "distinct(input.a).size()", "value", input={"a": LARGE}),
+    stopped("sorting a list that is too long", "sort(input.a)[0]", input={"a": LARGE[::-1]}),
+    stopped("distinct on a list of lists", "distinct(input.a).size()", input={"a": [[number] for number in range(5_000)]}),
+    stopped("distinct on a long list", "distinct(input.a).size()", input={"a": LARGE}),
     stopped("sum, again and again", "input.a.all(x, sum(input.a) > 0)", input={"a": LARGE}),
+)
+
+_MEGABYTE_OF_TEXT = "'aaaaaaaaaa'" + ".replace('a','aaaaaaaaaa')" * 5
+
+FOLDED = (
+    stopped("constants that fold to megabytes", "[" + ",".join([_MEGABYTE_OF_TEXT] * 110) + "].size()"),
+    stopped("a constant of 1 MB compared again and again", f"input.all(x, 'b' + {_MEGABYTE_OF_TEXT} != 'c')", input=LARGE),
+    stopped("a constant that never ends to fold", "'a'" + ".replace('a','aaaaaaaaaa')" * 60),
 )
 
 FORMATS = (
@@ -74,7 +82,7 @@ FORMATS = (
     stopped("a format that ends early", "'%.'.format([1.0])", ARGUMENT),
     stopped("format of deep data", "'%s'.format([input])", BUDGET, ARGUMENT, OVERLOAD, "value", input=deep(100_000)),
     stopped("format of long data, many times", "'" + "%s" * 50 + "'.format([" + "input," * 50 + "])", input=LARGE),
-    stopped("a long fraction, many times", "'" + "%.1000f" * 2_000 + "'.format([" + "0.1," * 2_000 + "])", BUDGET, ARGUMENT),
+    stopped("a long fraction, many times", "'" + "%.1000f" * 1_200 + "'.format([" + "0.1," * 1_200 + "])", BUDGET, ARGUMENT),
     stopped("string() of deep data", "string(input)", OVERLOAD, input=deep(100_000)),
 )
 
@@ -125,7 +133,16 @@ DEEP_DATA = (
     stopped("a duration of 1 MB", "duration(input)", ARGUMENT, input="1h" * 500_000),
     stopped("an index beyond 64 bits", "[1][9223372036854775807]", RANGE),
     stopped("a substring beyond 64 bits", "'a'.substring(9223372036854775807)", RANGE, ARGUMENT),
-    stopped("a replacement count beyond reason", "'aaa'.replace('a', 'b', 9223372036854775807)", "value"),
+    answered("a replacement count beyond reason", "'aaa'.replace('a', 'b', 9223372036854775807)", "bbb"),
+    stopped("a key beyond 64 bits", "{'a': 1}[input]", NO_KEY, OVERLOAD, OVERFLOW, ARGUMENT, RANGE, input=10**5000),
+    stopped("a position beyond 64 bits", "[1][input]", RANGE, OVERLOAD, OVERFLOW, ARGUMENT, input=10**5000),
+    stopped("a precision beyond 64 bits", "round(1.5, input)", ARGUMENT, RANGE, OVERFLOW, OVERLOAD, input=10**5000),
+    stopped("numbers beyond 64 bits summed", "sum([input, 1])", RANGE, OVERFLOW, OVERLOAD, input=10**5000),
+    stopped("a time beyond 64 bits", "timestamp(input)", RANGE, OVERFLOW, OVERLOAD, input=10**5000),
+    stopped("a number beyond 64 bits in text", "'%d %s'.format([input, input])", RANGE, OVERFLOW, ARGUMENT, input=10**5000),
+    stopped("a count beyond 64 bits", "'a'.split('', input)", RANGE, OVERFLOW, ARGUMENT, "value", input=10**5000),
+    stopped("a key that is a number beyond 64 bits", "{input: 1}", RANGE, OVERFLOW, ARGUMENT, "value", input=10**5000),
+    stopped("two keys that are a number beyond 64 bits", "{input: 1, input: 2}", RANGE, OVERFLOW, ARGUMENT, input=10**5000),
 )
 
 REACHING_OUT = tuple(

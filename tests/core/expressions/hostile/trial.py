@@ -10,16 +10,28 @@ import gc
 import sys
 import tracemalloc
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from layover.core.expressions import ExpressionError, Limits, Meter, Moment, Template, compile_expression, parse
+from layover.core.expressions import (
+    DYN,
+    ExpressionError,
+    Limits,
+    Meter,
+    Moment,
+    Template,
+    check,
+    compile_expression,
+    parse,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 LIMITS = Limits()
 MOMENT = Moment(now=1_700_000_000_000, seed="hostile")
+SCOPE = {"input": DYN, "vars": DYN}
 MEGABYTE = 1 << 20
 
 
@@ -27,7 +39,7 @@ MEGABYTE = 1 << 20
 class Trial:
     """The report of one trial; `error` is None where there was a value."""
 
-    value: object = None
+    value: object = field(default=None, repr=False)
     error: ExpressionError | None = None
     refused: bool = False
     parse_steps: int = 0
@@ -43,16 +55,17 @@ class Trial:
 
 
 def try_expression(source: str, context: Mapping[str, object] | None = None) -> Trial:
-    """Parse, compile and evaluate an expression; any error but ours escapes and fails the test."""
+    """Parse, check, compile and evaluate an expression, and let its value leave; any error but ours escapes and fails the test."""
     trial = Trial(refused=True)
     meter = Meter(LIMITS)
 
     def run() -> object:
         expression = parse(source)
         trial.parse_steps = expression.steps
+        check(expression, SCOPE)
         program = compile_expression(expression)
         trial.refused = False
-        return program.evaluate(context or {}, moment=MOMENT, meter=meter)
+        return to_json(program.evaluate(context or {}, moment=MOMENT, meter=meter), meter)
 
     return _conduct(trial, meter, run)
 
@@ -65,7 +78,7 @@ def try_template(text: str, context: Mapping[str, object] | None = None) -> Tria
     def run() -> object:
         template = Template.parse(text)
         trial.refused = False
-        return template.render(context or {}, moment=MOMENT, meter=meter)
+        return to_json(template.render(context or {}, moment=MOMENT, meter=meter), meter)
 
     return _conduct(trial, meter, run)
 

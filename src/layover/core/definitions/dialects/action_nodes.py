@@ -32,7 +32,7 @@ def make_http(draft: BuilderDraft) -> None:
 
 def make_call(draft: BuilderDraft, function: str, at: Tree | None = None) -> None:
     """Make a call of a registered function, with the rest of the configuration as its arguments."""
-    draft.put("type", kebab(function).replace("-", "_"), at)
+    draft.put("type", function.strip().replace("-", "_"), at)
     _put_timeout(draft)
     draft.put_retry()
     given = draft.take("input")

@@ -145,7 +145,7 @@ class _Translation:
             draft.put("type", part.kind.replace("-", "_"), part.kind_tree)
             draft.put_retry()
         elif part.kind and part.category != "logic":
-            make_call(draft, part.kind, part.kind_tree)
+            make_call(draft, text_of(part.kind_tree) or part.kind, part.kind_tree)
         elif part.kind_tree is not None:
             draft.put("type", part.kind_tree)
         else:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 COMMON: Final = frozenset({"label", "description", "join", "on_error", "position", "next"})
 WORKING: Final = frozenset({"retry", "timeout", "heartbeat", "on_crash"})
 _BARE: Final = frozenset({"if", "while", "for_each", "value", "filter", "break_if", "skip_if"})
-_AS_WRITTEN: Final = frozenset({"schema", "position", "next", "body", "branches", "label", "description"})
+_AS_WRITTEN: Final = frozenset({"schema", "position", "next", "label", "description"})
+_GRAPHS: Final = frozenset({"body", "branches"})
+_CONTAINERS: Final = ("loop", "parallel")
 
 
 class Draft:
@@ -95,14 +97,16 @@ class Draft:
         return name not in COMMON | WORKING and not name.startswith("x-")
 
     def finish(self) -> Tree:
-        """Return our node, with what is left as it was."""
+        """Return our node, with what is left as it was but for its texts; nested graphs have their own turn."""
+        kind = self._made.get("type") or self._fields.get("type")
+        kept = _AS_WRITTEN | _GRAPHS if kind is not None and kind.value in _CONTAINERS else _AS_WRITTEN
         for name, tree in self._fields.items():
             if name not in self._made:
-                self._made[name] = self._left(name, tree)
+                self._made[name] = tree if name in kept else self._left(name, tree)
         return self.origin.with_value(self._made)
 
     def _left(self, name: str, tree: Tree) -> Tree:
-        if name in _AS_WRITTEN or name.startswith("x-"):
+        if name.startswith("x-"):
             return tree
         if name in _BARE:
             return expression(tree, self.scope, self.problems)

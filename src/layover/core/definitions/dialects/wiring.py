@@ -65,12 +65,13 @@ class Wiring:
 
     def edges_of_cases(self) -> Iterator[Tree]:
         """Return the edges to nodes that the cases of a switch name and nobody has drawn."""
+        made: set[tuple[str, str, str]] = set()
         for source, routes in self._routes.items():
             for case in routes.cases:
-                target = text_of(case.target) or ""
-                if (source, target) not in self._drawn:
-                    entry = self.entry(case.target)
-                    yield graft({"source": source, "target": entry, "port": case.port}, case.target)
+                wire = (source, text_of(case.target) or "", case.port)
+                if wire not in made and wire[:2] not in self._drawn:
+                    made.add(wire)
+                    yield graft({"source": source, "target": self.entry(case.target), "port": case.port}, case.target)
 
     def edges_of_chains(self) -> Iterator[Tree]:
         """Return the edges inside the chains that single nodes became."""
