@@ -5,17 +5,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cel_expr_python import cel
-from measure import compare, table
+from cel_expr_python import cel  # type: ignore[import-untyped]  # Google ships no marker for its types
 
 from layover.core.expressions import DYN, Limits, Meter, Moment, Template, check, compile_expression, parse
+from measure import compare, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONDITION = "input.total > 1000 && input.customer.tier in ['gold', 'silver'] && input.region != 'test'"
 COMPREHENSION = "input.lines.filter(line, line.quantity > 5).map(line, line.quantity * 2).size()"
-TEMPLATE = "Order ${input.id}: ${input.total > 1000 ? 'large' : 'small'} order of ${input.customer.name}, ${size(input.lines)} lines"
+TEMPLATE = (
+    "Order ${input.id}: ${input.total > 1000 ? 'large' : 'small'} order of ${input.customer.name}, "
+    "${size(input.lines)} lines"
+)
 
 LIMITS = Limits()
 MOMENT = Moment(now=1_700_000_000_000, seed="bench")
@@ -59,14 +62,14 @@ def evaluations() -> None:
     small_times = compare({name: make(CONDITION, small) for name, make in implementations.items()})
     large_times = compare({name: make(CONDITION, large) for name, make in implementations.items()})
     sizes = compare({"small": ours(CONDITION, small), "large": ours(CONDITION, large)})
-    rows = [("", "evaluations/s", "µs", "µs with 5,000 items", "ours is faster by")]
+    rows: list[tuple[str, ...]] = [("", "evaluations/s", "µs", "µs with 5,000 items", "ours is faster by")]
     rows += [
         (
             name,
             f"{1 / small_times[name]:,.0f}",
             micros(small_times[name]),
             micros(large_times[name]),
-            f"{small_times[name] / small_times['ours']:.1f}× / {large_times[name] / large_times['ours']:.1f}×",
+            f"{small_times[name] / small_times['ours']:.1f}x / {large_times[name] / large_times['ours']:.1f}x",
         )
         for name in implementations
     ]
@@ -82,7 +85,10 @@ def preparation() -> None:
             "Google: compile": partial(ENVIRONMENT.compile, CONDITION),
         }
     )
-    print(table("Before the first evaluation", [("", "µs"), *((name, micros(time)) for name, time in times.items())]), "\n")
+    print(
+        table("Before the first evaluation", [("", "µs"), *((name, micros(time)) for name, time in times.items())]),
+        "\n",
+    )
 
 
 def prepare() -> object:

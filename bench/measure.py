@@ -1,6 +1,6 @@
 """Repeated measurements that can be compared: rounds taken in turn, medians reported.
 
-What is measured in the same round meets the same noise, so a ratio between two names holds even where neither time does.
+What is measured in the same round meets the same noise, so a ratio between two names holds even where no time does.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def table(title: str, rows: list[tuple[str, ...]]) -> str:
     """Return rows as aligned columns under a title: the first column to the left, the others to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
-        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
         for row in rows
     ]
     return "\n".join([title, *(f"  {line}" for line in lines)])

@@ -32,7 +32,24 @@ def test_a_duration_is_read_in_both_notations(text: str, milliseconds: int) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["", "5", "s", "1 h", "1H", "-1s", "1.5h", "1y", "P", "PT", "P1Y", "P1M", "PT1.5M", "\u0661s", "1s\n", "9" * 70 + "s"],
+    [
+        "",
+        "5",
+        "s",
+        "1 h",
+        "1H",
+        "-1s",
+        "1.5h",
+        "1y",
+        "P",
+        "PT",
+        "P1Y",
+        "P1M",
+        "PT1.5M",
+        "\u0661s",
+        "1s\n",
+        "9" * 70 + "s",
+    ],
 )
 def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="1h30m"):

@@ -338,7 +338,8 @@ def _report_fault(text: str, error: Exception, place: Place, problems: Problems)
         said = ", ".join(part for part in (error.context, error.problem) if part)
         mark = error.context_mark if said.startswith(_TOLD_AT_THE_END) else error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (line, column)
-        line, column = min((line, column), line_and_column(text, len(text)))  # the end may be marked on a line of its own
+        # libyaml may mark the end on a line of its own
+        line, column = min((line, column), line_and_column(text, len(text)))
         opened = error.context_mark.line + 1 if error.context_mark else line
     message = yaml_faults.sentence(text, said or str(error), line, column, opened)
     code = "bad_tag" if "tag handle" in said else "syntax"

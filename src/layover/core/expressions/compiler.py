@@ -37,7 +37,7 @@ from layover.core.expressions.syntax import (
     Not,
     Select,
 )
-from layover.core.expressions.values import as_map, holds
+from layover.core.expressions.values import as_map, holds, shown
 
 _MISSING: Final = frozenset({"no_such_key", "out_of_range"})
 _FOLDED: Final = (bool, int, float, str, Timestamp, Duration)
@@ -122,6 +122,7 @@ class Compiler:
         if isinstance(node.index, Literal_) and type(node.index.value) is str:
             return self._path(node)
         operand, key = self.compile(node.operand).run, self.compile(node.index).run
+        self.metered = self.metered or not isinstance(node.index, Literal_)
         offset = node.offset
 
         def run(frame: Frame) -> object:
@@ -129,7 +130,7 @@ class Compiler:
             if type(container) is list and type(position) is int and 0 <= position < len(container):
                 return container[position]
             try:
-                return at(container, position)
+                return at(container, position, frame.meter)
             except ExpressionError as error:
                 raise placed(error, offset) from None
 
@@ -204,10 +205,12 @@ class Compiler:
                     raise ExpressionError(
                         "The key of a map must be a string, an int or a bool.", code="invalid_argument", offset=offset
                     )
+                if type(name) is str:
+                    frame.meter.scan(len(name))
                 if name in made:
                     twin = "" if holds(made, name) else " (as a key, `true` equals 1 and `false` equals 0)"
                     raise ExpressionError(
-                        f"The map has the key `{str(name)[:100]}` twice{twin}.", code="invalid_argument", offset=offset
+                        f"The map has the key `{shown(name)}` twice{twin}.", code="invalid_argument", offset=offset
                     )
                 made[name] = value(frame)
             return made

@@ -17,6 +17,7 @@ import msgspec
 
 from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.instants import Duration, Timestamp, format_duration, iso_timestamp
+from layover.core.expressions.sharing import charge_copies
 from layover.core.expressions.values import as_list, as_map
 
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ def parse_json(frame: Frame, text: str) -> object:
         raise ExpressionError(f"The text is no JSON: {error}.", code="invalid_argument") from error
 
 
-def to_json(value: object) -> JSON:
-    """Return a value as what leaves an expression; plain data leaves as it is."""
+def to_json(value: object, meter: Meter | None = None) -> JSON:
+    """Return a value as what leaves an expression; plain data leaves as it is. A meter bounds what is written twice."""
+    if meter is not None and type(value) not in _PLAIN:
+        charge_copies(value, meter)
     return _leave(value, 0)
 
 

@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.values import INT_MAX, INT_MIN
+from layover.core.expressions.values import INT_MAX, INT_MIN, shown
 
 _SPACE = " \t\n\v\f\r"
 _INT_TEXT = re.compile(r"[+-]?[0-9]+")
@@ -135,7 +135,7 @@ def _plain(digits: str, power: int) -> str:
 def round_half_away(value: float, digits: int | None = None) -> float:
     """Round half away from zero: to an integer, or to some decimal digits of the number as it is written."""
     if digits is not None and not 0 <= digits <= _MAX_DIGITS:
-        raise ExpressionError(f"`round` takes 0 to {_MAX_DIGITS} digits, not {digits}.", code="invalid_argument")
+        raise ExpressionError(f"`round` takes 0 to {_MAX_DIGITS} digits, not {shown(digits)}.", code="invalid_argument")
     if type(value) is int:
         return fits(value)
     if math.isnan(value) or math.isinf(value):

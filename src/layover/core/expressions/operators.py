@@ -13,7 +13,7 @@ from layover.core.expressions import instants
 from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.instants import Duration, Timestamp
 from layover.core.expressions.numbers import divide, divide_doubles, fits, remainder, to_double
-from layover.core.expressions.values import as_list, as_map, contains, holds, kind, no_overload
+from layover.core.expressions.values import as_list, as_map, contains, holds, kind, no_overload, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,11 +133,13 @@ def is_in(needle: object, container: object, meter: Meter) -> bool:
         return contains(items, needle, meter)
     entries = as_map(container)
     if entries is not None and type(needle) in KEYS:
+        if type(needle) is str:
+            meter.scan(len(needle))
         return holds(entries, needle)
     raise no_overload("in", needle, container)
 
 
-def at(container: object, key: object) -> object:
+def at(container: object, key: object, meter: Meter) -> object:
     """`container[key]`: an element of a list by its position from 0, or a value of a map by its key."""
     items = as_list(container)
     if items is not None:
@@ -148,15 +150,17 @@ def at(container: object, key: object) -> object:
         if 0 <= key < len(items):
             return items[key]
         raise ExpressionError(
-            f"There is no element {key} in a list of {len(items)}; positions count from 0.", code="out_of_range"
+            f"There is no element {shown(key)} in a list of {len(items)}; positions count from 0.", code="out_of_range"
         )
     entries = as_map(container)
     if entries is None or type(key) not in KEYS:
         if container is None:
             raise ExpressionError("There is nothing in null.", code="no_such_key")
         raise no_overload("[]", container, key)
+    if type(key) is str:
+        meter.scan(len(key))
     if not holds(entries, key):
-        raise ExpressionError(f"There is no key `{str(key)[:100]}` here.", code="no_such_key")
+        raise ExpressionError(f"There is no key `{shown(key)}` here.", code="no_such_key")
     return entries[key]
 
 

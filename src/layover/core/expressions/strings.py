@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.values import no_overload
+from layover.core.expressions.values import no_overload, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def substring(frame: Frame, text: str, start: int, end: int | None = None) -> st
     """Return the characters from one position up to another."""
     end = len(text) if end is None else end
     if start < 0 or end < start or end > len(text):
-        raise _outside(f"{start} to {end}" if start <= end else f"{start} before {end}", text)
+        raise _outside(f"{shown(start)} to {shown(end)}", text)
     frame.meter.build(end - start)
     return text[start:end]
 
@@ -119,7 +119,7 @@ def substring(frame: Frame, text: str, start: int, end: int | None = None) -> st
 def index_of(frame: Frame, text: str, part: str, start: int = 0) -> int:
     """Return where a part first begins at or after a position, or -1."""
     if not 0 <= start <= len(text):
-        raise _outside(str(start), text)
+        raise _outside(shown(start), text)
     frame.meter.scan(len(text) + len(part))
     return text.find(part, start)
 
@@ -128,7 +128,7 @@ def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) 
     """Return where a part last begins at or before a position, or -1."""
     frame.meter.scan(len(text) + len(part))
     if start is not None and not 0 <= start <= len(text):
-        raise _outside(str(start), text)
+        raise _outside(shown(start), text)
     end = len(text) if start is None else min(start + len(part), len(text))
     if len(part) <= _SHORT:
         return text.rfind(part, 0, end)
@@ -141,7 +141,7 @@ def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) 
 def char_at(_: Frame, text: str, position: int) -> str:
     """Return the character at a position, or nothing right behind the last one."""
     if not 0 <= position <= len(text):
-        raise _outside(str(position), text)
+        raise _outside(shown(position), text)
     return text[position : position + 1]
 
 

@@ -22,6 +22,7 @@ Kind = Literal["null", "bool", "int", "double", "string", "timestamp", "duration
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
 _LONG: Final = 64
+_SHOWN: Final = 100
 
 _KINDS: Final[dict[type, Kind]] = {
     NoneType: "null",
@@ -67,6 +68,15 @@ def no_overload(operation: str, *operands: Value) -> ExpressionError:
     """Return the error for values that an operation has no meaning for."""
     kinds = ", ".join(kind(operand) for operand in operands)
     return ExpressionError(f"`{operation}` has no meaning for ({kinds}).", code="no_such_overload")
+
+
+def shown(value: Value) -> str:
+    """Return a value as a message may show it, however long it is."""
+    if type(value) is str:
+        return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+    if type(value) is int:
+        return str(value) if INT_MIN <= value <= INT_MAX else "(an integer of more than 64 bits)"
+    return str(value).lower() if type(value) is bool else kind(value)
 
 
 def holds(container: Mapping[Value, Value], key: Value) -> bool:

@@ -1,8 +1,6 @@
-"""Contexts for generated expressions: JSON data of a known form in which fields may be missing, null or of a wrong type."""
+"""Contexts for generated expressions: JSON of a known form whose fields may be missing, null or of a wrong type."""
 
 from __future__ import annotations
-
-from typing import cast
 
 from hypothesis import strategies as st
 
@@ -14,8 +12,8 @@ _double = st.sampled_from((0.0, 1.0, 1.5, -2.25, 0.1, 1e300, -1e-300, 123456.75)
 _scalar = st.one_of(st.none(), st.booleans(), _int, _double, _text)
 _created = st.sampled_from(("2024-02-29T23:59:59Z", "1999-12-31T00:00:00.125+01:00", "yesterday"))
 _wait = st.sampled_from(("1h", "-250ms", "1h30m0.5s", "soon"))
-# What may stand where something else was meant: never a number, for arithmetic on two types of number is our one deliberate
-# difference; never a boolean, for Google's runtime converts it where its checker and the specification forbid that.
+# What may stand where something else was meant: never a number, for arithmetic on two types of number is our one
+# deliberate difference; never a boolean, for Google's runtime converts it where its own checker forbids that.
 _STRAYS: tuple[object, ...] = (None, "text", ["a"], {"a": "x"})
 
 _address = {"city": _text, "a": _scalar}
@@ -44,11 +42,12 @@ def contexts(draw: st.DrawFn) -> dict[str, object]:
     person = draw(st.fixed_dictionaries(_person))
     item = draw(st.fixed_dictionaries(_entry))
     data |= {"person": person | {"address": draw(st.fixed_dictionaries(_address))}, "items": [item], "empty": {}}
+    copy = dict(item)
     variables = draw(st.fixed_dictionaries({"limit": st.integers(0, 4), "rate": _double, "ready": st.booleans()}))
-    context = {"input": data, "vars": variables, "item": dict(item)}
+    context: dict[str, object] = {"input": data, "vars": variables, "item": copy}
     for _ in range(draw(st.sampled_from((0, 0, 0, 1, 2, 3)))):
-        _damage(draw, draw(st.sampled_from((data, person, variables, context["item"]))))
-    return cast(dict[str, object], context)
+        _damage(draw, draw(st.sampled_from((data, person, variables, copy))))
+    return context
 
 
 def _damage(draw: st.DrawFn, fields: dict[str, object]) -> None:

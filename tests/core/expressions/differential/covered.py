@@ -17,8 +17,8 @@ FUNCTIONS = (
     "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getHours", "getMinutes",
     "getSeconds", "getMilliseconds", "dyn",
     # the strings extension, all of which Google's library has
-    "charAt", "format", "indexOf", "join", "lastIndexOf", "lowerAscii", "replace", "reverse", "split", "substring", "trim",
-    "upperAscii",
+    "charAt", "format", "indexOf", "join", "lastIndexOf", "lowerAscii", "replace", "reverse", "split", "substring",
+    "trim", "upperAscii",
 )  # fmt: skip
 
 # What CEL defines and this language leaves out: there is nothing to compare.
@@ -27,13 +27,14 @@ LEFT_OUT = ("bytes", "type", "uint", "quote")
 # What Layover adds to CEL; its own tests speak for it.
 ADDED = ("min", "max", "sum", "sort", "distinct", "round", "json", "parseJson", "now", "uuid")
 
-COVERED = {name: tuple(shape for shape in SHAPES if shape.covers == name) for name in dict.fromkeys(s.covers for s in SHAPES)}
+COVERED = {
+    name: tuple(shape for shape in SHAPES if shape.covers == name) for name in dict.fromkeys(s.covers for s in SHAPES)
+}
 """One entry per overload: the operation and, after a space, what sets the overload apart."""
 
 CANNOT_FAIL = frozenset(
     name
     for name in COVERED
     # Equality takes any two values, a list any items, and `dyn` anything.
-    if name.split(" ")[0] in {"_==_", "_!=_", "[…]"}
-    or name == "dyn"
+    if name.split(" ")[0] in {"_==_", "_!=_", "[…]"} or name == "dyn"
 )

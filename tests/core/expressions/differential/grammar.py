@@ -22,8 +22,8 @@ MAX_DEPTH = 3
 FRESH_NAMES = ("x", "y", "z", "w")
 
 _CONCRETE = (
-    Kind.INT, Kind.DOUBLE, Kind.STRING, Kind.BOOL, Kind.NULL, Kind.INTS, Kind.STRINGS, Kind.MIXED, Kind.MAP, Kind.TIMESTAMP,
-    Kind.DURATION,
+    Kind.INT, Kind.DOUBLE, Kind.STRING, Kind.BOOL, Kind.NULL, Kind.INTS, Kind.STRINGS, Kind.MIXED, Kind.MAP,
+    Kind.TIMESTAMP, Kind.DURATION,
 )  # fmt: skip
 _UNIONS = {Kind.NUMBER: (Kind.INT, Kind.DOUBLE), Kind.ANY: _CONCRETE, Kind.INDEX: (Kind.INT,), Kind.SHORT: ()}
 # Neither numbers nor booleans go astray; contexts.py says why.
@@ -62,7 +62,9 @@ def grow(draw: st.DrawFn, kind: Kind, depth: int, scope: Scope) -> Term:
 
 def _wrong_for(draw: st.DrawFn, kind: Kind) -> Kind:
     """Draw another kind; a map never stands for a list, for Google iterates it in an order of its own."""
-    return draw(st.sampled_from([wrong for wrong in _WRONG if wrong != kind and (kind not in _LISTS or wrong != Kind.MAP)]))
+    return draw(
+        st.sampled_from([wrong for wrong in _WRONG if wrong != kind and (kind not in _LISTS or wrong != Kind.MAP)])
+    )
 
 
 def build(draw: st.DrawFn, shape: Shape, depth: int, scope: Scope, *, astray: bool = False) -> Term:
@@ -76,7 +78,9 @@ def build(draw: st.DrawFn, shape: Shape, depth: int, scope: Scope, *, astray: bo
     for place, kind in enumerate(shape.takes):
         in_body = shape.binds is not None and place > 0
         part = (
-            draw(LEAVES[_wrong_for(draw, kind)]) if place == lost else grow(draw, kind, depth, body_scope if in_body else scope)
+            draw(LEAVES[_wrong_for(draw, kind)])
+            if place == lost
+            else grow(draw, kind, depth, body_scope if in_body else scope)
         )
         parts.append(part)
         if not in_body and kind is not Kind.PATH:

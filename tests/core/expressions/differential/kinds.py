@@ -1,7 +1,7 @@
 """The vocabulary of the generator: kinds of expression, shapes that build one from others, and the built term.
 
-A shape is a template such as `{0:add} + {1:mul}`. The word after the colon is the loosest binding that the place takes: a
-term that binds more loosely is put in parentheses, every other one stands bare, so that precedence is compared as well.
+A shape is a template such as `{0:add} + {1:mul}`. The word after the colon is the loosest binding that the place takes:
+a term that binds more loosely is put in parentheses, any other stands bare, so that precedence is compared as well.
 """
 
 from __future__ import annotations

@@ -30,10 +30,12 @@ _ints = st.one_of(
     _terms("0x1F", "-0xff", "0x7fffffffffffffff", "-0x8000000000000000", "007"),
 )
 _doubles = _terms(
-    "0.0", "-0.0", "1.0", "1.5", "-2.25", "0.1", "3.0", "1e3", "1E+3", "2.5e-3", ".5", "1e308", "-1e308", "5e-324", "1e15",
-    "123456.75", "9.0e18", "-9.0e18", "1e19",
+    "0.0", "-0.0", "1.0", "1.5", "-2.25", "0.1", "3.0", "1e3", "1E+3", "2.5e-3", ".5", "1e308", "-1e308", "5e-324",
+    "1e15", "123456.75", "9.0e18", "-9.0e18", "1e19",
 )  # fmt: skip
-_short_doubles = _terms("0.0", "-0.0", "1.0", "1.5", "-2.25", "0.1", "100.0", "123456.0", "1e6", "1e20", "1e-5", "0.0001")
+_short_doubles = _terms(
+    "0.0", "-0.0", "1.0", "1.5", "-2.25", "0.1", "100.0", "123456.0", "1e6", "1e20", "1e-5", "0.0001"
+)
 
 # --- text
 
@@ -41,7 +43,9 @@ _short_doubles = _terms("0.0", "-0.0", "1.0", "1.5", "-2.25", "0.1", "100.0", "1
 @st.composite
 def _strings(draw: st.DrawFn) -> Term:
     text = draw(st.text(ALPHABET, max_size=6))
-    return Term(spell_text(text, draw(st.sampled_from(("double", "single", "triple", "escaped", "wide", "octal", "raw")))))
+    return Term(
+        spell_text(text, draw(st.sampled_from(("double", "single", "triple", "escaped", "wide", "octal", "raw"))))
+    )
 
 
 def spell_text(text: str, style: str) -> str:
@@ -53,12 +57,22 @@ def spell_text(text: str, style: str) -> str:
         case "triple":
             return '"""' + text.replace("\\", "\\\\").replace("\r", "\\r").replace('"', '\\"') + '"""'
         case "escaped":
-            return json.dumps(text, ensure_ascii=True) if max(text, default="") < "\U00010000" else spell_text(text, "wide")
+            return (
+                json.dumps(text, ensure_ascii=True)
+                if max(text, default="") < "\U00010000"
+                else spell_text(text, "wide")
+            )
         case "wide":
             return "'" + "".join(f"\\U{ord(letter):08x}" for letter in text) + "'"
         case "octal":
-            return '"' + "".join(f"\\{ord(c):03o}" if ord(c) < 128 else f"\\X{ord(c):02X}" if ord(c) < 256 else c for c in text) + '"'
-        case "raw" if not set(text) & set("\"\r\n\\"):
+            return (
+                '"'
+                + "".join(
+                    f"\\{ord(c):03o}" if ord(c) < 128 else f"\\X{ord(c):02X}" if ord(c) < 256 else c for c in text
+                )
+                + '"'
+            )
+        case "raw" if not set(text) & set('"\r\n\\'):
             return 'r"' + text + '"'
     return '"' + plain.replace('"', '\\"') + '"'
 
@@ -67,7 +81,20 @@ def _texts(*texts: str) -> st.SearchStrategy[Term]:
     return st.sampled_from([Term(spell_text(text, "single")) for text in texts])
 
 
-_int_texts = _texts("0", "12", "-7", "+3", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "", "1.5", "x", "1e3", "0x1F")
+_int_texts = _texts(
+    "0",
+    "12",
+    "-7",
+    "+3",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "",
+    "1.5",
+    "x",
+    "1e3",
+    "0x1F",
+)
 _double_texts = _texts("0", "-1.5", "1e3", "2.5E-3", "12", "9007199254740993", "", "x", "1,5", "1.5.2", "-0.0")
 _bool_texts = _texts("true", "false", "True", "FALSE", "t", "f", "1", "0", "yes", "", "tRUE", "2")
 _timestamp_texts = _texts(
@@ -88,8 +115,8 @@ _timestamp_texts = _texts(
     "",
 )
 _duration_texts = _texts(
-    "0s", "1s", "90m", "1h30m", "-1.5s", "1.5h", "250ms", "3us", "7ns", "1h1m1s1ms1us1ns", "-36h", "1000000h", "+5s", ".5s",
-    "1", "", "1d", "s", "1s ", "x", "1h-1m", "99999999h",
+    "0s", "1s", "90m", "1h30m", "-1.5s", "1.5h", "250ms", "3us", "7ns", "1h1m1s1ms1us1ns", "-36h", "1000000h", "+5s",
+    ".5s", "1", "", "1d", "s", "1s ", "x", "1h-1m", "99999999h",
 )  # fmt: skip
 _timestamps = _terms(
     "timestamp('2020-02-29T12:34:56Z')",
@@ -111,20 +138,67 @@ _durations = _terms(
     "duration('8760h')",
     "duration(input.wait)",
 )
-_patterns = _texts("a", "^a", "b+$", "^.*$", "[A-C]+", "(?i)ABC", "\\\\d", "\\\\w+", "a|b", "^.{2,3}$", "\\\\p{L}", "", "(", "[", "*", "a(?=b)", "(a)\\\\1", "é", "😀")
-_zones = _texts("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "+01:30", "-08:00", "02:00", "-00:30", "Nowhere/Land", "x")
+_patterns = _texts(
+    "a",
+    "^a",
+    "b+$",
+    "^.*$",
+    "[A-C]+",
+    "(?i)ABC",
+    "\\\\d",
+    "\\\\w+",
+    "a|b",
+    "^.{2,3}$",
+    "\\\\p{L}",
+    "",
+    "(",
+    "[",
+    "*",
+    "a(?=b)",
+    "(a)\\\\1",
+    "é",
+    "😀",
+)
+_zones = _texts(
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Kolkata",
+    "+01:30",
+    "-08:00",
+    "02:00",
+    "-00:30",
+    "Nowhere/Land",
+    "x",
+)
 _paths = _terms(
-    "input.count", "input.absent", "input.person.first", "input.person.absent", "input.person.address.city", "input.absent.deep",
-    "input.nothing.deep", "input.name.deep", "input.tags.deep", "vars.limit", "vars.absent", "item.sku", "item.absent",
+    "input.count", "input.absent", "input.person.first", "input.person.absent", "input.person.address.city",
+    "input.absent.deep", "input.nothing.deep", "input.name.deep", "input.tags.deep", "vars.limit", "vars.absent",
+    "item.sku", "item.absent",
 )  # fmt: skip
 
 # --- paths into the context; see contexts.py for what is there
 
 PATHS: dict[Kind, tuple[str, ...]] = {
-    Kind.INT: ("input.count", "vars.limit", "input.person.age", "item.qty", "input['count']", "input.numbers[0]", "input.items[0].qty"),
+    Kind.INT: (
+        "input.count",
+        "vars.limit",
+        "input.person.age",
+        "item.qty",
+        "input['count']",
+        "input.numbers[0]",
+        "input.items[0].qty",
+    ),
     Kind.INDEX: ("vars.limit", "item.qty"),
     Kind.DOUBLE: ("input.price", "vars.rate", "input.amounts[0]", "item.price"),
-    Kind.STRING: ("input.name", "input.note", "input.person.first", "item.sku", "input.tags[1]", "input.person.address['city']"),
+    Kind.STRING: (
+        "input.name",
+        "input.note",
+        "input.person.first",
+        "item.sku",
+        "input.tags[1]",
+        "input.person.address['city']",
+    ),
     Kind.BOOL: ("input.flag", "vars.ready", "input.person.member"),
     Kind.NULL: ("input.nothing",),
     Kind.INTS: ("input.numbers", "input['numbers']"),
@@ -150,7 +224,9 @@ _LITERALS: dict[Kind, st.SearchStrategy[Term]] = {
     Kind.MAP: _terms("{}", "{'a': 1}", "{'a': {'a': 'x'}, 'b': {'a': null}}"),
     Kind.TIMESTAMP: _timestamps,
     Kind.DURATION: _durations,
-    Kind.ANY: st.one_of(_terms("null", "true", "[]", "{}", "timestamp(0)", "duration('1s')"), _ints, _doubles, _strings()),
+    Kind.ANY: st.one_of(
+        _terms("null", "true", "[]", "{}", "timestamp(0)", "duration('1s')"), _ints, _doubles, _strings()
+    ),
     Kind.PATH: _paths,
     Kind.SHORT: _short_doubles,
     Kind.INT_TEXT: _int_texts,
@@ -164,5 +240,6 @@ _LITERALS: dict[Kind, st.SearchStrategy[Term]] = {
 
 
 LEAVES: dict[Kind, st.SearchStrategy[Term]] = {
-    kind: st.one_of(literals, _terms(*PATHS[kind])) if kind in PATHS else literals for kind, literals in _LITERALS.items()
+    kind: st.one_of(literals, _terms(*PATHS[kind])) if kind in PATHS else literals
+    for kind, literals in _LITERALS.items()
 }

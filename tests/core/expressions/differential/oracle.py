@@ -1,7 +1,7 @@
 """Google's implementation of CEL (`cel_expr_python`), behind one typed function.
 
-Expressions are compiled without its type checker, so that it decides at evaluation as ours does. It refuses nesting beyond
-32 levels and crashes the process on a context nested 100,000 deep, so it gets generated input only.
+Expressions are compiled without its type checker, so that it decides at evaluation as ours does. It refuses nesting
+beyond 32 levels and crashes the process on a context nested 100,000 deep, so it gets generated input only.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cel_expr_python import cel
-from cel_expr_python.ext import ext_strings
+from cel_expr_python import cel  # type: ignore[import-untyped]  # Google ships no marker for its types
+from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]  # nor here
 
 from .outcome import Failure, Mistake, Outcome, Rejection, Success, spell
 

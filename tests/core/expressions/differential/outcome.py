@@ -7,7 +7,7 @@ that ours may give for it: one code where the other side's message tells the cla
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ from layover.core.expressions import Duration, Timestamp
 
 type_names = {bool: "bool", int: "int", str: "string", type(None): "null"}
 
-MICROSECOND = datetime.timedelta(microseconds=1)
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+MICROSECOND = dt.timedelta(microseconds=1)
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def spell(value: object) -> object:
         return ("timestamp", value.ns // 1000)
     if isinstance(value, Duration):
         return ("duration", -(-value.ns // 1000) if value.ns < 0 else value.ns // 1000)
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, dt.datetime):
         return ("timestamp", (value - EPOCH) // MICROSECOND)
-    if isinstance(value, datetime.timedelta):
+    if isinstance(value, dt.timedelta):
         return ("duration", value // MICROSECOND)
     if isinstance(value, Mapping):
         return ("map", frozenset((spell(key), spell(item)) for key, item in value.items()))

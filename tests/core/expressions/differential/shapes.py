@@ -11,7 +11,12 @@ TIMESTAMP, DURATION, ANY = Kind.TIMESTAMP, Kind.DURATION, Kind.ANY
 _ARITHMETIC = (
     *(
         Shape(f"_{sign}_ {kind.value}", kind, f"{{0:{place}}} {sign} {{1:{tighter}}}", (kind, kind), place)
-        for sign, place, tighter in (("+", "add", "mul"), ("-", "add", "mul"), ("*", "mul", "unary"), ("/", "mul", "unary"))
+        for sign, place, tighter in (
+            ("+", "add", "mul"),
+            ("-", "add", "mul"),
+            ("*", "mul", "unary"),
+            ("/", "mul", "unary"),
+        )
         for kind in (INT, DOUBLE)
     ),
     Shape("_%_ int", INT, "{0:mul} % {1:unary}", (INT, INT), "mul"),
@@ -94,7 +99,13 @@ def _macros(range_kind: Kind, element: Kind) -> tuple[Shape, ...]:
     gives_elements = {INT: INTS, STRING: STRINGS, DOUBLE: DOUBLES, ANY: MIXED}
     return (
         *(
-            Shape(f"{name} {range_kind.value}", BOOL, f"{{0:member}}.{name}({{v}}, {{1:any}})", (range_kind, BOOL), binds=element)
+            Shape(
+                f"{name} {range_kind.value}",
+                BOOL,
+                f"{{0:member}}.{name}({{v}}, {{1:any}})",
+                (range_kind, BOOL),
+                binds=element,
+            )
             for name in ("all", "exists", "exists_one")
         ),
         Shape(

@@ -1,7 +1,7 @@
 """Our expressions against Google's implementation of CEL: the same value, or both fail in the same way.
 
-Each overload in the written list is the root of generated expressions, and each must be seen to succeed and, where it can,
-to fail by itself. `LAYOVER_TORTURE=20` compares twenty times as many, seeded by `--hypothesis-seed`.
+Each overload in the written list is the root of generated expressions, and each must be seen to succeed and, where it
+can, to fail by itself. `LAYOVER_TORTURE=20` compares twenty times as many, seeded by `--hypothesis-seed`.
 """
 
 from __future__ import annotations

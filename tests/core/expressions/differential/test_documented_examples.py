@@ -13,7 +13,7 @@ from . import oracle, subject
 from .outcome import Success, agree, spell
 
 # From the definitions of the strings extension, each as it is printed there.
-STRINGS_EXTENSION = (
+STRINGS_EXTENSION: tuple[tuple[str, object], ...] = (
     ("'hello'.charAt(4)", "o"),
     ("'hello'.charAt(5)", ""),
     ("'hello mellow'.indexOf('')", 0),
@@ -62,7 +62,7 @@ TO_THE_END = (
 )
 
 
-@pytest.mark.parametrize(("source", "value"), (*STRINGS_EXTENSION, *TO_THE_END))
+@pytest.mark.parametrize(("source", "value"), [*STRINGS_EXTENSION, *TO_THE_END])
 def test_an_example_of_the_documentation_holds(source: str, value: object) -> None:
     assert subject.evaluate(source, {}) == Success(spell(value))
 

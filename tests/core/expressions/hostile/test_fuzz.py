@@ -1,4 +1,4 @@
-"""Any text is an expression or an ExpressionError with an offset inside it; any evaluation is a value or an ExpressionError.
+"""Any text is an expression or an ExpressionError with an offset inside it; any evaluation is a value or such an error.
 
 Nothing else: no other exception, whatever the text and whatever the data.
 """
@@ -48,10 +48,11 @@ VALID = (
     "parseJson(json(input)).a.size() <= 0x1F // a comment",
 )
 TOKENS = (
-    *FUNCTIONS, "has", "default", "all", "exists", "exists_one", "filter", "map", "input", "x", "a", "true", "false", "null",
-    "in", "1", "-1", "0", "9223372036854775807", "-9223372036854775808", "2.5", "1e308", "'a'", "'%s'", "''", "'2024-01-01T00:00:00Z'",
-    "'1h'", "[", "]", "{", "}", "(", ")", "(", ")", ".", ".", ",", ",", ":", "?", "+", "-", "*", "/", "%", "&&", "||", "!", "==",
-    "!=", "<", "<=", ">", ">=", "`a-b`", "\"", "'", "\\", "//", "$", "\n", "\0", "\ud800", "😀",
+    *FUNCTIONS, "has", "default", "all", "exists", "exists_one", "filter", "map", "input", "x", "a", "true", "false",
+    "null", "in", "1", "-1", "0", "9223372036854775807", "-9223372036854775808", "2.5", "1e308", "'a'", "'%s'", "''",
+    "'2024-01-01T00:00:00Z'", "'1h'", "[", "]", "{", "}", "(", ")", "(", ")", ".", ".", ",", ",", ":", "?", "+", "-",
+    "*", "/", "%", "&&", "||", "!", "==", "!=", "<", "<=", ">", ">=", "`a-b`", '"', "'", "\\", "//", "$", "\n", "\0",
+    "\ud800", "😀",
 )  # fmt: skip
 
 
@@ -62,27 +63,45 @@ def mutants(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 4)))
-        text = text[:start] + draw(st.one_of(st.sampled_from((*TOKENS, text[start:end] * 2)), st.text(max_size=2))) + text[end:]
+        text = (
+            text[:start]
+            + draw(st.one_of(st.sampled_from((*TOKENS, text[start:end] * 2)), st.text(max_size=2)))
+            + text[end:]
+        )
     return text
 
 
-soup = st.lists(st.sampled_from(TOKENS), max_size=24).map(" ".join) | st.lists(st.sampled_from(TOKENS), max_size=24).map("".join)
+soup = st.lists(st.sampled_from(TOKENS), max_size=24).map(" ".join) | st.lists(
+    st.sampled_from(TOKENS), max_size=24
+).map("".join)
 texts = st.one_of(st.text(), st.text(st.characters(codec=None)), mutants(), soup)
-numbers = st.one_of(st.integers(), st.integers(min_value=2**62, max_value=2**70), st.floats(), st.just(5_000).map(lambda power: 10**power))
+numbers = st.one_of(
+    st.integers(),
+    st.integers(min_value=2**62, max_value=2**70),
+    st.floats(),
+    st.just(5_000).map(lambda power: 10**power),
+)
 data = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, st.text(st.characters(codec=None))),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(("a", "b", "list", "name")) | st.text(), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(("a", "b", "list", "name")) | st.text(), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 contexts = st.fixed_dictionaries({}, optional={"input": data, "x": data, "a": data})
+
+
+def _is_clear(error: ExpressionError, text: str) -> None:
+    assert error.message
+    assert error.offset is None or 0 <= error.offset <= len(text)
 
 
 def _parse(text: str) -> Expression | None:
     try:
         return parse(text)
     except ExpressionError as error:
-        assert error.message
-        assert error.offset is None or 0 <= error.offset <= len(text)
+        _is_clear(error, text)
         return None
 
 
@@ -91,9 +110,11 @@ def _run(expression: Expression, context: dict[str, object]) -> None:
     try:
         to_json(compile_expression(expression).evaluate(context, moment=MOMENT, meter=meter), meter)
     except ExpressionError as error:
-        assert error.message
-        assert error.offset is None or 0 <= error.offset <= len(expression.source)
-        assert error.code == "budget_exceeded" or (meter.steps <= SMALL.steps and meter.size <= SMALL.size)
+        _is_clear(error, expression.source)
+        spent = error.code == "budget_exceeded"
+    else:
+        spent = False
+    assert spent or (meter.steps <= SMALL.steps and meter.size <= SMALL.size)
 
 
 @fuzz
@@ -116,8 +137,7 @@ def test_any_text_is_a_template_or_an_error_inside_it(before: str, inside: str, 
     try:
         to_json(Template.parse(text).render(context, moment=MOMENT, meter=meter), meter)
     except ExpressionError as error:
-        assert error.message
-        assert error.offset is None or 0 <= error.offset <= len(text)
+        _is_clear(error, text)
 
 
 @st.composite
@@ -132,9 +152,9 @@ def calls(draw: st.DrawFn) -> str:
 
 
 ARGUMENTS = (
-    "input", "x", "a", "input.a", "[input, x]", "[x, a]", "{'a': x}", "string(1)", "'a'", "''", "'%s%d%.3f%x'", "'UTC'", "1", "-1", "0",
-    "9223372036854775807", "1.5", "0.0/0.0", "1.0/0.0", "true", "null", "[]", "{}", "[1, 2, 1]", "['a', 'b']", "timestamp(0)",
-    "duration('1s')", "now()", "'(a|b)*'", "'{\"a\": [1, 2]}'",
+    "input", "x", "a", "input.a", "[input, x]", "[x, a]", "{'a': x}", "string(1)", "'a'", "''", "'%s%d%.3f%x'", "'UTC'",
+    "1", "-1", "0", "9223372036854775807", "1.5", "0.0/0.0", "1.0/0.0", "true", "null", "[]", "{}", "[1, 2, 1]",
+    "['a', 'b']", "timestamp(0)", "duration('1s')", "now()", "'(a|b)*'", "'{\"a\": [1, 2]}'",
 )  # fmt: skip
 
 

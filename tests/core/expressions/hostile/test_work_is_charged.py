@@ -97,6 +97,9 @@ def test_a_pattern_that_comes_from_data_is_charged_for_its_compilation() -> None
     assert meter.steps >= len(pattern)
 
 
-@pytest.mark.parametrize("source", ["input.map.exists(key, true)", "input.numbers.exists(x, true)", "input.numbers[0] == 0", "size(input.map) > 0"])
+@pytest.mark.parametrize(
+    "source",
+    ["input.map.exists(key, true)", "input.numbers.exists(x, true)", "input.numbers[0] == 0", "size(input.map) > 0"],
+)
 def test_what_looks_at_one_element_costs_the_same_however_many_there_are(source: str) -> None:
     assert _steps(source, 10 * SMALL) == _steps(source, SMALL)

@@ -70,7 +70,7 @@ ODD_TEXTS = (
     refused("a lone surrogate", "\ud800", SYNTAX),
     refused("bidirectional marks", "true \u202e|| false\u202c", SYNTAX),
     refused("a Cyrillic look-alike", "inp\u0443t.total > 1", SYNTAX),
-    refused("a full-width digit", "１ + １", SYNTAX),
+    refused("a full-width digit", "\uff11 + \uff11", SYNTAX),
     refused("a no-break space", "1\u00a0+ 1", SYNTAX),
     refused("an Arabic digit in a name", "a٣", SYNTAX),
     refused("a Python lambda", "lambda: 1", SYNTAX),

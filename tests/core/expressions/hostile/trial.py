@@ -1,7 +1,7 @@
 """Put one expression on trial: what it came to, what it was charged, how much work and memory it took.
 
-Nothing here looks at a clock. Work is what the parser and the meter report, and the number of Python calls made, which is
-the same on every machine. Memory is the peak above what was allocated before.
+Nothing here looks at a clock. Work is what the parser and the meter report, and the number of Python calls made, which
+is the same on every machine. Memory is the peak above what was allocated before.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Trial:
 
 
 def try_expression(source: str, context: Mapping[str, object] | None = None) -> Trial:
-    """Parse, check, compile and evaluate an expression, and let its value leave; any error but ours escapes and fails the test."""
+    """Take an expression all the way until its value leaves; any error but ours escapes and fails the test."""
     trial = Trial(refused=True)
     meter = Meter(LIMITS)
 
