@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from layover.core.definitions import InvalidDefinition, check
-from layover.core.expressions import Limits, Meter, Moment
+from layover.core.expressions import ExpressionError, Limits, Meter, Moment
 from layover.core.plan import Plan, compile_plan, load
 
 MOMENT = Moment(now=1_700_000_000_000, seed="execution")
@@ -66,6 +66,36 @@ def test_data_without_templates_is_shared_and_never_copied() -> None:
     filling = plan.graph.node("a").fillings["output"]
     assert filling.constant
     assert filling.render({}, MOMENT, Meter(Limits())) is filling.render({}, MOMENT, Meter(Limits()))
+
+
+def test_a_path_hands_on_the_very_data_it_leads_to() -> None:
+    plan = load("{name: w, nodes: [{id: a, type: compute, output: '${input.lines}'}]}")
+    lines: list[object] = [{"sku": 1}] * 5
+    meter = Meter(Limits())
+    assert plan.graph.node("a").fillings["output"].render({"input": {"lines": lines}}, MOMENT, meter) is lines
+    assert meter.steps < 5
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("{1: 'a', 2: 'b'}", {"1": "a", "2": "b"}),
+        ("{true: 1}", {"true": 1}),
+        ("[timestamp('2026-01-02T03:04:05Z')]", ["2026-01-02T03:04:05.000Z"]),
+        ("duration('90s')", "90s"),
+    ],
+)
+def test_what_an_expression_makes_leaves_as_json(expression: str, value: object) -> None:
+    plan = load({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": "${" + expression + "}"}]})
+    assert render(plan, "a", "output", {}) == value
+
+
+@pytest.mark.parametrize("expression", ["0.0 / 0.0", "[1.0 / 0.0]", "{1: 'a', '1': 'b'}"])
+def test_what_json_cannot_hold_never_leaves(expression: str) -> None:
+    plan = load({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": "${" + expression + "}"}]})
+    with pytest.raises(ExpressionError) as caught:
+        render(plan, "a", "output", {})
+    assert caught.value.code == "invalid_argument"
 
 
 def test_an_escaped_template_is_text() -> None:

@@ -52,8 +52,11 @@ def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | N
 
 
 def _fill_of_text(text: str, template_of: Callable[[str], Template]) -> _Fill:
-    render = template_of(text).render
-    return lambda context, moment, meter: to_json(render(context, moment, meter))
+    template = template_of(text)
+    render = template.render
+    if template.is_path:
+        return render  # data is JSON already, and walking through it would cost its size
+    return lambda context, moment, meter: to_json(render(context, moment, meter), meter)
 
 
 def _fill_of_mapping(value: dict[str, object], template_of: Callable[[str], Template]) -> _Fill | None:

@@ -100,18 +100,22 @@ def compile_plan(checked: Checked) -> Plan:
 
 def _compile_graph(graph: Graph, texts: Texts) -> PlannedGraph:
     shape = topology(graph)
-    ports: list[dict[str, tuple[int, ...]]] = [{} for _ in graph.nodes]
+    ports: list[dict[str, list[int]]] = [{} for _ in graph.nodes]
     incoming = [0] * len(graph.nodes)
     for edge in graph.edges:
-        leaving, target = ports[shape.position[edge.source]], shape.position[edge.target]
-        leaving[edge.port] = (*leaving.get(edge.port, ()), target)
+        target = shape.position[edge.target]
+        ports[shape.position[edge.source]].setdefault(edge.port, []).append(target)
         incoming[target] += 1
     nodes = tuple(
-        _compile_node(node, index, MappingProxyType(ports[index]), incoming[index], texts)
+        _compile_node(node, index, _wired(ports[index]), incoming[index], texts)
         for index, node in enumerate(graph.nodes)
     )
     starts = tuple(shape.position[name] for name in graph.start)
     return PlannedGraph(nodes, MappingProxyType(shape.position), starts, shape.order)
+
+
+def _wired(ports: Mapping[str, list[int]]) -> Ports:
+    return MappingProxyType({port: tuple(targets) for port, targets in ports.items()})
 
 
 def _compile_node(node: Node, index: int, ports: Ports, incoming: int, texts: Texts) -> PlannedNode:

@@ -121,6 +121,9 @@ def _part(dice: Dice, fields: Document, struct: type[Part]) -> Document:
     for name, default in _defaults(struct).items():
         if name not in written and dice.chance(4):
             written[name] = default
+    for other, name in struct.aliases.items():
+        if name in written and dice.chance():
+            written[other] = written.pop(name)
     return written
 
 
@@ -164,7 +167,9 @@ def _spelled_default(field: msgspec.structs.FieldInfo) -> object:
         return made
     if field.encode_name in _TIMES and isinstance(made, int):
         return format_duration(made)
-    return msgspec.to_builtins(made) if not isinstance(made, Settings) else {}
+    if isinstance(made, tuple):
+        return list(made)
+    return {} if isinstance(made, Settings) else made
 
 
 def _shuffled(dice: Dice, fields: Document) -> Document:

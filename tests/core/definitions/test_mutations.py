@@ -70,7 +70,7 @@ def test_a_damaged_example_gives_good_problems_or_a_plan(name: str, syntax: str)
     elif syntax == "canonical yaml":
         text = write_yaml(document(check(text).definition))
 
-    @examples(40)
+    @examples(25)
     @given(dice())
     def damage(drawn: Dice) -> None:
         source = damaged_text(drawn, text)
@@ -79,7 +79,7 @@ def test_a_damaged_example_gives_good_problems_or_a_plan(name: str, syntax: str)
     damage()
 
 
-@examples(100)
+@examples(60)
 @given(dice())
 def test_a_damaged_text_gives_good_problems_or_a_plan(drawn: Dice) -> None:
     written = surface(drawn, definition(drawn))
@@ -89,7 +89,7 @@ def test_a_damaged_text_gives_good_problems_or_a_plan(drawn: Dice) -> None:
     assert_told_well(source, checked)
 
 
-@examples(150)
+@examples(80)
 @given(dice())
 def test_damaged_data_gives_good_problems_or_a_plan(drawn: Dice) -> None:
     source = damaged_data(drawn, surface(drawn, definition(drawn)))
@@ -97,7 +97,7 @@ def test_damaged_data_gives_good_problems_or_a_plan(drawn: Dice) -> None:
     assert_told_well(text := json.dumps(source), check(text))
 
 
-@examples(40)
+@examples(25)
 @given(dice())
 def test_loading_raises_all_errors_and_nothing_else(drawn: Dice) -> None:
     source = damaged_data(drawn, definition(drawn))

@@ -34,7 +34,7 @@ def read(source: str | Mapping[str, object]) -> Definition:
     return check(source).definition
 
 
-@examples(100)
+@examples(60)
 @given(definitions())
 def test_a_definition_survives_being_written_as_a_document_as_yaml_and_as_json(source: dict[str, Any]) -> None:
     first = read(source)
@@ -46,14 +46,14 @@ def test_a_definition_survives_being_written_as_a_document_as_yaml_and_as_json(s
             assert document(again, defaults=defaults) == written
 
 
-@examples(60)
+@examples(40)
 @given(definitions())
 def test_text_in_any_script_survives_unescaped_json(source: dict[str, Any]) -> None:
     first = read(source)
     assert read(json.dumps(document(first), ensure_ascii=False, indent=1)) == first
 
 
-@examples(60)
+@examples(40)
 @given(definitions())
 def test_what_builders_and_people_keep_in_a_definition_survives(source: dict[str, Any]) -> None:
     again = read(write_yaml(document(read(source))))
@@ -67,7 +67,7 @@ def test_what_builders_and_people_keep_in_a_definition_survives(source: dict[str
         assert (node.label, node.description) == (written.get("label", ""), written.get("description", ""))
 
 
-@examples(100)
+@examples(60)
 @given(pairs())
 def test_every_way_of_writing_a_definition_has_the_same_hash(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     plain, other = map(read, pair)
@@ -94,7 +94,7 @@ def _without_what_people_see(node: Node) -> Node:
             return node
 
 
-@examples(60)
+@examples(40)
 @given(definitions())
 def test_the_hash_leaves_out_what_only_people_see_and_the_order_of_nodes_and_edges(source: dict[str, Any]) -> None:
     first = read(source)
@@ -104,7 +104,7 @@ def test_the_hash_leaves_out_what_only_people_see_and_the_order_of_nodes_and_edg
     assert content_hash(bare) == content_hash(first)
 
 
-@examples(150)
+@examples(100)
 @given(dice())
 def test_the_hash_changes_with_anything_that_matters(drawn: Dice) -> None:
     first = read(definition(drawn))
@@ -113,7 +113,7 @@ def test_the_hash_changes_with_anything_that_matters(drawn: Dice) -> None:
     assert content_hash(other) != content_hash(first), f"{path} {field}"
 
 
-@examples(60)
+@examples(40)
 @given(definitions())
 def test_a_plan_is_wired_as_the_edges_say(source: dict[str, Any]) -> None:
     checked = check(source)

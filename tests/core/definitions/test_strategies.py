@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given
-
 from layover.core.definitions import Checked, check
 from layover.core.definitions.model import Graph
 from layover.core.definitions.node_types import Parallel
 
+from .dice import SeededDice
 from .parts_of import declaring, parts_of, said, wanted_fields
-from .strategies import definitions, examples
-from .surface import pairs
+from .strategies import ROUNDS, definition
+from .surface import surface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,17 +22,12 @@ if TYPE_CHECKING:
 def test_every_generated_definition_is_valid_and_together_they_use_every_field() -> None:
     seen: set[tuple[str, str]] = set()
     shapes: set[str] = set()
-
-    @examples(300)
-    @given(definitions())
-    def generate(document: dict[str, Any]) -> None:
-        checked = check(document)
+    for seed in range(400 * max(ROUNDS, 1)):
+        checked = check(definition(SeededDice(seed)))
         assert checked.ok, _errors(checked)
         for path, part in parts_of(checked.definition):
             seen.update((declaring(type(part), field), field) for field in said(part))
             shapes.update(_shapes(part, sum(field == "body" for field, _ in path)))
-
-    generate()
     assert wanted_fields() - seen == set()
     assert {
         "joined merge",
@@ -61,19 +55,17 @@ def _shapes(part: Part, depth: int) -> Iterator[str]:
 
 def test_every_generated_way_of_writing_is_valid_and_together_they_use_every_shorthand() -> None:
     seen: set[str] = set()
-
-    @examples(150)
-    @given(pairs())
-    def generate(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
-        checked = check(pair[1])
+    for seed in range(200 * max(ROUNDS, 1)):
+        dice = SeededDice(seed)
+        written = surface(dice, definition(dice))
+        checked = check(written)
         assert checked.ok, _errors(checked)
-        seen.update(_shorthands(pair[1], "definition"))
-
-    generate()
+        seen.update(_shorthands(written, "definition"))
     assert seen == {
         *("definition start is a name", "definition start is a list", "definition start is null", "definition starts"),
         *("next is a name", "next is a list", "next is a mapping", "next is a mapping of lists", "edges"),
         *("edge without port", "body is a list", "body is a mapping", "retry: forever", "retry", "null", "default"),
+        "when",
         *("body start is a name", "body start is a list", "body start is null", "body starts"),
     }
 
@@ -124,6 +116,8 @@ def _spelled_out(node: dict[str, Any]) -> Iterator[str]:
         yield "retry"
     if node.get("join") == "all":
         yield "default"
+    if any("when" in case for case in node.get("cases") or []):
+        yield "when"
     if "timeout" in node and node["timeout"] is None:
         yield "null"
 

@@ -11,7 +11,7 @@ from layover.core.expressions import ExpressionError, Limits, Meter, Moment, com
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MOMENT = Moment(now=1_767_323_045_678, seed="run-1")
+MOMENT = Moment(now=1_700_000_000_123, seed="run-1")
 
 
 def value(source: str, context: Mapping[str, object] | None = None) -> object:

@@ -59,6 +59,8 @@ class _Writer:
         raise NotImplementedError
 
     def value(self, value: object, field: _Field) -> Json:
+        if value is None or isinstance(value, str | bool):
+            return value  # most fields, so they are asked for first
         if isinstance(value, Graph):
             return self.graph(value)
         if isinstance(value, Part):
@@ -148,12 +150,12 @@ def _field(field: inspect.Field) -> _Field:
 
 def _plain(value: object) -> Json:
     """Return free data as it is: the reader has made sure that it is JSON."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, dict):
         return _plain_mapping(value)
     if isinstance(value, list):
         return [_plain(child) for child in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
     raise TypeError(f"a definition holds JSON values, not {type(value).__name__}")
 
 

@@ -61,18 +61,16 @@ def check(
     problems = Problems(limits.problems)
     texts = Texts()
     definition: Definition | None = None
-    steps = 0
+    reader = DefinitionReader(problems, limits)
     try:
         tree = _tree(source, syntax, problems, limits)
         if tree is not None:
-            reader = DefinitionReader(problems, limits)
             definition = reader.read(translate(tree, problems))
-            steps = reader.reading.steps
             if definition is not None:
                 check_definition(definition, reader.reading, texts, functions)
     except TooManyProblems:
         definition = None
-    return Checked(definition, problems.found(), texts, steps + texts.steps)
+    return Checked(definition, problems.found(), texts, reader.reading.steps + texts.steps)
 
 
 def _tree(
@@ -81,7 +79,7 @@ def _tree(
     if isinstance(source, str | bytes):
         return read_text(source, problems, limits, syntax=syntax)
     try:
-        return plant(dict(source), depth=limits.depth)
+        return plant(dict(source), limits=limits)
     except NotJson as error:
         problems.add(error.code, error.place, str(error))
         return None

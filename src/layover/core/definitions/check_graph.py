@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.node_types import TYPES, ports
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
     from layover.core.definitions.topology import Topology
+
+_MOST_LISTED = 20
 
 
 def check_graph(graph: Graph, reading: Reading, outer: Sequence[Container[str]]) -> Topology:
@@ -50,25 +53,30 @@ def _check_ids(graph: Graph, reading: Reading, problems: Problems, outer: Sequen
 
 def _check_edges(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> None:
     seen: set[tuple[str, str, str]] = set()
+    known: dict[str, dict[str, None]] = {}
     for edge in graph.edges:
         place = reading.site(edge).place
         for end in (edge.source, edge.target):
             if end not in shape.position:
                 what = f"There is no node `{end}` in this graph"
                 problems.unknown("dangling_edge", place, what, end, shape.position)
-        _check_port(edge, graph, reading, shape)
+        _check_port(edge, graph, reading, shape, known)
         wire = (edge.source, edge.port, edge.target)
         if wire in seen:
             problems.add("duplicate_edge", place, f"`{edge.source}` goes to `{edge.target}` by `{edge.port}` twice.")
         seen.add(wire)
 
 
-def _check_port(edge: Edge, graph: Graph, reading: Reading, shape: Topology) -> None:
+def _check_port(
+    edge: Edge, graph: Graph, reading: Reading, shape: Topology, ports_by_id: dict[str, dict[str, None]]
+) -> None:
     index = shape.position.get(edge.source)
     node = graph.nodes[index] if index is not None else None
     if node is None or isinstance(node, Unreadable):
         return
-    known = ports(node)
+    known = ports_by_id.get(node.id)
+    if known is None:
+        known = ports_by_id[node.id] = dict.fromkeys(ports(node))
     if edge.port in known:
         return
     site = reading.site(edge)
@@ -76,9 +84,10 @@ def _check_port(edge: Edge, graph: Graph, reading: Reading, shape: Topology) -> 
     if not known:
         reading.problems.add("unknown_port", place, f"`{node.id}` ends the execution: nothing can follow it.")
         return
-    listed = ", ".join(f"`{port}`" for port in known)
+    listed = ", ".join(f"`{port}`" for port in islice(known, _MOST_LISTED))
+    more = ", …" if len(known) > _MOST_LISTED else ""
     kind = f"`{node.type}`" if node.type in TYPES else "a function node"
-    what = f"`{node.id}` has no port `{edge.port}`: {kind} has {listed}"
+    what = f"`{node.id}` has no port `{edge.port}`: {kind} has {listed}{more}"
     reading.problems.unknown("unknown_port", place, what, edge.port, known)
 
 

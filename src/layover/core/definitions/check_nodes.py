@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
@@ -45,6 +46,7 @@ class NodeChecker:
         self._reading = reading
         self._problems: Problems = reading.problems
         self._functions = functions
+        self._sources: dict[int, dict[str, set[str]]] = {}
 
     def check(self, node: Node, graph: Graph) -> None:
         """Report what is wrong with a node of a graph."""
@@ -118,13 +120,12 @@ class NodeChecker:
         if name in TYPES and field == "call":
             return
         place = self._place(node, field)
-        known = [*TYPES, *(self._functions or ())]
         if self._functions is None:
             what = f"`{name}` is no built-in type: an instance with a function of that name has to run it"
-            self._problems.unknown("unknown_type", place, what, name, known, severity="warning")
+            self._problems.unknown("unknown_type", place, what, name, TYPES, severity="warning")
         elif name not in self._functions:
             what = f"There is no node type `{name}`: it is neither built in nor a registered function"
-            self._problems.unknown("unknown_type", place, what, name, known)
+            self._problems.unknown("unknown_type", place, what, name, chain(TYPES, self._functions))
 
     def _check_retry(self, retry: Retry) -> None:
         if retry.max_delay < retry.delay:
@@ -216,7 +217,7 @@ class NodeChecker:
                 self._problems.add("bad_name", place, f"A variable is made of letters, digits and `_`, not {name!r}.")
 
     def _check_merge(self, node: Merge, graph: Graph) -> None:
-        sources = {edge.source for edge in graph.edges if edge.target == node.id}
+        sources = self._sources_in(graph).get(node.id, set()) if node.branches else set()
         for index, name in enumerate(node.branches):
             if name not in sources:
                 place = self._item_place(node, "branches", index)
@@ -226,6 +227,15 @@ class NodeChecker:
             self._problems.add(
                 "exactly_one", self._place(node, "strategy"), "`strategy: custom` and `output` belong together."
             )
+
+    def _sources_in(self, graph: Graph) -> dict[str, set[str]]:
+        """Return the nodes that lead to each node of a graph; found once for all its merges."""
+        known = self._sources.get(id(graph))
+        if known is None:
+            known = self._sources[id(graph)] = {}
+            for edge in graph.edges:
+                known.setdefault(edge.target, set()).add(edge.source)
+        return known
 
     def _check_loop(self, node: Loop) -> None:
         kind = self._exactly_one(node, "for_each", "while", "times", code="loop_without_bound")

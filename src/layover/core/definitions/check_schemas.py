@@ -7,12 +7,13 @@ Nothing is ever fetched: each check runs offline against meta-schemas that the v
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Json, Tree
@@ -29,6 +30,7 @@ _DIALECTS: dict[str, type[jsonschema_rs.Validator]] = {
 # Patterns run on an engine without backtracking, so that no answer of a person can make them hang.
 _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
 _MOST_ERRORS = 20
+_LARGE = 2_000
 
 
 def check_schema(tree: Tree, problems: Problems) -> None:
@@ -43,13 +45,36 @@ def check_schema(tree: Tree, problems: Problems) -> None:
         problems.unknown("bad_schema", place, "This dialect of JSON Schema is not known", uri, _DIALECTS)
         return
     faulty = False
-    for count, error in enumerate(_meta_validator(uri).iter_errors(schema)):
+    for error in islice(_errors(_meta_validator(uri), schema, tree), _MOST_ERRORS):
         faulty = True
         problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_told(error)}")
-        if count == _MOST_ERRORS:
-            break
     if not faulty:
         _check_use(schema, tree, problems)
+
+
+def _errors(validator: jsonschema_rs.Validator, schema: Json, tree: Tree) -> Iterator[jsonschema_rs.ValidationError]:
+    """Return everything that is wrong with a schema that a person could have written, of a huge one the first thing.
+
+    The validator finds all errors before it gives the first, each at a cost that a hostile schema can afford for us.
+    """
+    if sum(1 for _ in islice(_values(tree), _LARGE)) < _LARGE:
+        yield from validator.iter_errors(schema)
+        return
+    try:
+        validator.validate(schema)
+    except jsonschema_rs.ValidationError as error:
+        yield error
+
+
+def _values(tree: Tree) -> Iterator[Tree]:
+    waiting = [tree]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        if isinstance(found.value, dict):
+            waiting.extend(found.value.values())
+        elif isinstance(found.value, list):
+            waiting.extend(found.value)
 
 
 def _check_use(schema: dict[str, Json] | bool, tree: Tree, problems: Problems) -> None:  # noqa: FBT001 - a schema may be true or false

@@ -50,11 +50,15 @@ class TooManyProblems(Exception):  # noqa: N818 - it stops a check, it reports n
 
 
 class Problems:
-    """Collects problems in the order in which they are found, up to a bound."""
+    """Collects problems in the order in which they are found, up to a bound.
+
+    One error too many ends the check. Warnings stand in the way of nothing, so those over the bound are left out.
+    """
 
     def __init__(self, most: int = 200) -> None:
         self._most = most
         self._found: list[Problem] = []
+        self._counts: dict[Severity, int] = {"error": 0, "warning": 0}
 
     def add(self, code: str, place: Place, message: str, *, column: int | None = None) -> None:
         """Report an error at a place; `column` overrides the place's own."""
@@ -68,7 +72,7 @@ class Problems:
         self, code: str, place: Place, what: str, name: str, known: Iterable[str], *, severity: Severity = "error"
     ) -> None:
         """Report a name that nothing has, with the one that was probably meant."""
-        guess = closest(name, known)
+        guess = closest(name, known) if self._counts[severity] < self._most else None
         ending = f" Did you mean `{guess}`?" if guess is not None else ""
         self._append(code, place, f"{what}.{ending}", suggestion=guess, severity=severity)
 
@@ -80,7 +84,7 @@ class Problems:
     @property
     def failed(self) -> bool:
         """Whether anything found so far is an error."""
-        return any(problem.severity == "error" for problem in self._found)
+        return self._counts["error"] > 0
 
     def found(self) -> list[Problem]:
         """Return what was found, in the order of the text where there is one."""
@@ -96,7 +100,10 @@ class Problems:
         suggestion: str | None = None,
         severity: Severity = "error",
     ) -> None:
-        if len(self._found) == self._most:
+        self._counts[severity] += 1
+        if self._counts[severity] > self._most:
+            if severity == "warning":
+                return
             last = Problem(
                 code="too_many_problems",
                 path="$",

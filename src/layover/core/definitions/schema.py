@@ -30,7 +30,7 @@ _IDS: dict[str, Json] = {"oneOf": [_ID, {"type": "array", "items": _ID}]}
 _GRAPH: dict[str, Json] = {
     "nodes": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/node"}},
     "edges": {"type": "array", "items": {"$ref": "#/$defs/edge"}},
-    "start": _IDS,
+    "start": {"oneOf": [_ID, {"type": "array", "minItems": 1, "items": _ID}, {"type": "null"}]},
 }
 
 _KINDS: dict[str | None, dict[str, Json]] = {
@@ -131,9 +131,17 @@ class _SchemaWriter:
             case inspect.StructType() if issubclass(type_.cls, Part):
                 return self._reference(type_.cls)
             case inspect.UnionType():
-                return {"anyOf": [self.of(member) for member in type_.types]}
+                return {"anyOf": self._members(type_)}
             case _:
                 raise TypeError(f"the format has no way to describe {type_}")
+
+    def _members(self, type_: inspect.UnionType) -> list[Json]:
+        """Describe the members of a union; a template is text where a number beside it has a meaning of its own."""
+        counted = any(isinstance(member, inspect.IntType) for member in type_.types)
+        return [
+            {"type": "string"} if counted and kind_of(member) == "template" else self.of(member)
+            for member in type_.types
+        ]
 
     def _reference(self, struct: type[Part]) -> dict[str, Json]:
         name = struct.__name__.lower()

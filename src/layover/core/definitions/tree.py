@@ -8,7 +8,10 @@ made from.
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, TypeAlias
+
+from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +49,7 @@ class Place:
 
 ROOT = Place(None, None)
 _LONGEST_STEP = 255
+_SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
 class Tree:
@@ -92,26 +96,63 @@ class NotJson(Exception):  # noqa: N818 - says what the value is
         self.place = place
 
 
-def plant(value: object, place: Place = ROOT, depth: int = 100) -> Tree:
-    """Make a tree of plain data that has no text; NotJson if JSON could not hold it or it is nested too deeply."""
-    if depth < 0:
-        raise NotJson("too_deep", place, "This is nested too deeply.")
-    if isinstance(value, dict):
+def plant(value: object, place: Place = ROOT, limits: Limits = DEFAULT_LIMITS) -> Tree:
+    """Make a tree of plain data that has no text; NotJson if JSON could not hold it or a bound is passed."""
+    return _Planter(limits).plant(value, place, 0)
+
+
+class _Planter:
+    """Counts what it plants: data can share parts of itself, or hold itself, and is then larger than it looks."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._values = 0
+
+    def plant(self, value: object, place: Place, depth: int) -> Tree:
+        self._values += 1
+        if self._values > self._limits.values:
+            raise NotJson("too_large", place, f"A definition has at most {self._limits.values} values.")
+        if isinstance(value, dict | list | tuple):
+            if depth == self._limits.depth:
+                raise NotJson("too_deep", place, f"This is nested deeper than {self._limits.depth} levels.")
+            return Tree(self._children(value, place, depth + 1), place)
+        return Tree(_scalar(value, place), place)
+
+    def _children(
+        self, value: dict[object, object] | list[object] | tuple[object, ...], place: Place, depth: int
+    ) -> Value:
+        if not isinstance(value, dict):
+            return [self.plant(child, Place(place, index), depth) for index, child in enumerate(value)]
         children = {}
         for key, child in value.items():
             if not isinstance(key, str):
                 raise NotJson("bad_type", place, f"Keys are text, not {type(key).__name__}.")
-            children[key] = plant(child, Place(place, key), depth - 1)
-        return Tree(children, place)
-    if isinstance(value, list | tuple):
-        return Tree([plant(child, Place(place, index), depth - 1) for index, child in enumerate(value)], place)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise NotJson("bad_number", place, f"A definition holds finite numbers, not {value}.")
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise NotJson("number_too_large", place, "Whole numbers have at most 64 bits.")
-    if value is None or isinstance(value, bool | int | float | str):
-        return Tree(value, place)
+            name = _text(key, place)
+            children[name] = self.plant(child, Place(place, name), depth)
+        return children
+
+
+def _scalar(value: object, place: Place) -> bool | int | float | str | None:
+    """Return a value as JSON has it: exactly of its type, so that whoever writes it meets no surprise."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(value, place)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise NotJson("number_too_large", place, "Whole numbers have at most 64 bits.")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJson("bad_number", place, f"A definition holds finite numbers, not {value}.")
+        return float(value)
     raise NotJson("bad_type", place, f"A definition holds JSON values, not {type(value).__name__}.")
+
+
+def _text(text: str, place: Place) -> str:
+    if not text.isascii() and _SURROGATE(text):
+        raise NotJson("bad_text", place, "This text holds half of a character (a lone surrogate): write it whole.")
+    return str.__str__(text)
 
 
 def _step(key: str | int) -> str:

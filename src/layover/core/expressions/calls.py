@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _PLAIN = frozenset({type(None), bool, int, float, str, list, dict, Timestamp, Duration})
 
 
-def resolve(call: Call) -> Function:
+def resolve(call: Call, *, hint: bool = True) -> Function:
     """Return the function that a call means, or raise an error that says what is wrong with it."""
     function = FUNCTIONS.get(call.function)
     method = call.target is not None
     count = len(call.arguments) + method
     if function is None:
-        raise _unknown(call)
+        raise _unknown(call, hint=hint)
     if function.style not in {"both", "method" if method else "function"}:
         form = f"x.{function.name}(…)" if function.style == "method" else f"{function.name}(…)"
         raise _unfit(call, f"`{call.function}` is called as `{form}`.")
@@ -95,12 +95,12 @@ def matcher(text: Run, pattern: str, offset: int) -> Run:
     return run
 
 
-def _unknown(call: Call) -> ExpressionError:
+def _unknown(call: Call, *, hint: bool) -> ExpressionError:
     if call.function in MACROS or call.function in {"has", "default"}:
         form = _FORMS[call.function]
         return _unfit(call, f"`{call.function}` is written `{form}`.")
-    hint = did_you_mean(call.function, [*FUNCTIONS, *_FORMS])
-    return _unfit(call, f"There is no function `{call.function}`.{hint}")
+    meant = did_you_mean(call.function, [*FUNCTIONS, *_FORMS]) if hint else ""
+    return _unfit(call, f"There is no function `{call.function}`.{meant}")
 
 
 def _unfit(call: Call, sentence: str) -> ExpressionError:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
     from layover.core.expressions.parser import Expression
 
+_HINTED = 10  # looking for what was meant takes long where much is in scope: only the first problems get a hint
 _LIST = ListOf(DYN)
 _MAP = MapOf(DYN)
 
@@ -125,9 +126,20 @@ class _Checker:
     def _mismatch(self, sentence: str, offset: int) -> None:
         self.problems.append(ExpressionError(sentence, code="expression_type", offset=offset))
 
+    def _hint(self, name: str, known: Iterable[str], place: str) -> str:
+        """Return what the author may have meant; `nodes.delay-node` was read as a subtraction."""
+        if len(self.problems) >= _HINTED:
+            return ""
+        names = list(known)
+        if place:
+            dashed = next((candidate for candidate in names if candidate.startswith(f"{name}-")), None)
+            if dashed is not None:
+                return f' Did you mean `{place}["{dashed}"]`?'
+        return did_you_mean(name, names)
+
     def _need(self, wanted: Type, found: Type, operation: str, node: Node) -> None:
         if not may_be(found, wanted):
-            self._mismatch(f"`{operation}` needs a {name_of(wanted)}, not a {name_of(found)}.", node.offset)
+            self._mismatch(f"`{operation}` needs {_a(wanted)}, not {_a(found)}.", node.offset)
 
     def _name(self, node: Name) -> Type:
         if not node.root:
@@ -138,7 +150,7 @@ class _Checker:
         if known is not None:
             return known
         names = [*(variable for variable, _ in self._variables), *self._scope]
-        self._unknown(f"There is no `{node.name}` here.{_hint(node.name, names, '')}", node.offset)
+        self._unknown(f"There is no `{node.name}` here.{self._hint(node.name, names, '')}", node.offset)
         return DYN
 
     def _field(self, operand: Type, field: str, node: Select | Has | Index) -> Type:
@@ -148,12 +160,12 @@ class _Checker:
             known = operand.fields.get(field)
             if known is None and not operand.open:
                 place = written(node.operand)
-                hint = _hint(field, operand.fields, place)
+                hint = self._hint(field, operand.fields, place)
                 path = written(node) if not isinstance(node, Has) else f"{place}.{field}"
                 self._unknown(f"`{path}`: there is no {operand.noun} `{field}` here.{hint}", node.offset)
             return known or DYN
         if "map" not in kinds(operand):
-            sentence = f"`{written(node.operand)}` is a {name_of(operand)} and has no field `{field}`."
+            sentence = f"`{written(node.operand)}` is {_a(operand)} and has no field `{field}`."
             self._mismatch(sentence, node.offset)
         return DYN
 
@@ -172,7 +184,7 @@ class _Checker:
     def _call(self, node: Call) -> Type:
         arguments = tuple(self.type_of(argument) for argument in children(node))
         try:
-            function = calls.resolve(node)
+            function = calls.resolve(node, hint=len(self.problems) < _HINTED)
         except ExpressionError as error:
             self.problems.append(error)
             return DYN
@@ -192,7 +204,7 @@ class _Checker:
         values = [self.type_of(value) for _, value in node.entries]
         for type_, (key, _) in zip(keys, node.entries, strict=True):
             if kinds(type_).isdisjoint(KEY - {"double"}):
-                self._mismatch(f"A {name_of(type_)} cannot be the key of a map.", key.offset)
+                self._mismatch(f"The key of a map cannot be {_a(type_)}.", key.offset)
         constants = [key.value for key, _ in node.entries if isinstance(key, Literal_)]
         names = [value for value in constants if type(value) is str]
         if len(names) == len(values):
@@ -225,7 +237,7 @@ class _Checker:
     def _comprehension(self, node: Comprehension) -> Type:
         operand = self.type_of(node.operand)
         if not may_be(operand, _LIST) and not may_be(operand, _MAP):
-            self._mismatch(f"`{node.quantifier}` needs a list or a map, not a {name_of(operand)}.", node.offset)
+            self._mismatch(f"`{node.quantifier}` needs a list or a map, not {_a(operand)}.", node.offset)
         element: Type = STRING if isinstance(operand, Record) else DYN
         if isinstance(operand, ListOf):
             element = operand.element
@@ -240,6 +252,10 @@ class _Checker:
         return ListOf(element) if node.quantifier == "filter" else BOOL
 
 
+def _a(type_: Type) -> str:
+    return "an int" if type_ == INT else f"a {name_of(type_)}"
+
+
 def _type_of_constant(node: Literal_) -> Type:
     value = node.value
     if value is None:
@@ -249,13 +265,3 @@ def _type_of_constant(node: Literal_) -> Type:
     if isinstance(value, int):
         return INT
     return DOUBLE if isinstance(value, float) else STRING
-
-
-def _hint(name: str, known: Iterable[str], place: str) -> str:
-    """Return what the author may have meant; `nodes.delay-node` was read as a subtraction."""
-    names = list(known)
-    if place:
-        dashed = next((candidate for candidate in names if candidate.startswith(f"{name}-")), None)
-        if dashed is not None:
-            return f' Did you mean `{place}["{dashed}"]`?'
-    return did_you_mean(name, names)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.expressions.errors import ExpressionError, placed
-from layover.core.expressions.operators import NUMERIC, ORDER, is_in, order
+from layover.core.expressions.operators import MIRRORED, NUMERIC, ORDER, is_in, order
 from layover.core.expressions.values import equal, no_overload
 
 if TYPE_CHECKING:
@@ -76,16 +76,21 @@ def ordering(relation: str, left: Run, right: Run, offset: int) -> Run:
     return run
 
 
-def ordering_with(relation: str, left: Run, constant: object, offset: int) -> Run | None:
-    """Return `<` or its like with a constant on the right, if its kind allows a shortcut."""
+def ordering_with(relation: str, left: Run, constant: object, offset: int, *, mirrored: bool) -> Run | None:
+    """Return `<` or its like with a constant on the right, written on the left if mirrored, if there is a shortcut."""
     compare = ORDER[relation]
+
+    def refused(value: object) -> ExpressionError:
+        error = no_overload(MIRRORED[relation], constant, value) if mirrored else no_overload(relation, value, constant)
+        return placed(error, offset)
+
     if type(constant) in NUMERIC:
 
         def with_number(frame: Frame) -> object:
             value = left(frame)
             if type(value) in NUMERIC:
                 return compare(value, constant)
-            raise placed(no_overload(relation, value, constant), offset)
+            raise refused(value)
 
         return with_number
     if type(constant) is str:
@@ -94,7 +99,7 @@ def ordering_with(relation: str, left: Run, constant: object, offset: int) -> Ru
             value = left(frame)
             if type(value) is str:
                 return compare(value, constant)
-            raise placed(no_overload(relation, value, constant), offset)
+            raise refused(value)
 
         return with_text
     return None

@@ -16,7 +16,7 @@ from layover.core.expressions import arithmetic, calls, comparisons, connectives
 from layover.core.expressions.errors import ExpressionError, placed
 from layover.core.expressions.frame import EPOCH, Frame, Run
 from layover.core.expressions.instants import Duration, Timestamp
-from layover.core.expressions.limits import Meter
+from layover.core.expressions.limits import Limits, Meter
 from layover.core.expressions.operators import KEYS, MIRRORED, ORDER, at, boolean, negate
 from layover.core.expressions.syntax import (
     Call,
@@ -36,10 +36,13 @@ from layover.core.expressions.syntax import (
     Node,
     Not,
     Select,
+    written,
 )
 from layover.core.expressions.values import as_map, holds, shown
 
 _MISSING: Final = frozenset({"no_such_key", "out_of_range"})
+_MAX_PATTERNS: Final = 32  # constant patterns that a program keeps compiled; the rest are paid for at each use
+_FOLDING: Final = Limits(steps=10_000, size=10_000)  # for all constants of an expression together
 _FOLDED: Final = (bool, int, float, str, Timestamp, Duration)
 
 
@@ -65,6 +68,8 @@ class Compiler:
         self.metered = False
         self.builds = False
         self._variables: list[str] = []
+        self._patterns = 0
+        self._scratch = Meter(_FOLDING)
 
     def compile(self, node: Node) -> Part:  # noqa: C901, PLR0912 - one case per kind of node
         """Return a node, compiled."""
@@ -123,16 +128,16 @@ class Compiler:
             return self._path(node)
         operand, key = self.compile(node.operand).run, self.compile(node.index).run
         self.metered = self.metered or not isinstance(node.index, Literal_)
-        offset = node.offset
+        path = written(node)
 
         def run(frame: Frame) -> object:
             container, position = operand(frame), key(frame)
             if type(container) is list and type(position) is int and 0 <= position < len(container):
                 return container[position]
             try:
-                return at(container, position, frame.meter)
+                return at(container, position, frame.meter, path)
             except ExpressionError as error:
-                raise placed(error, offset) from None
+                raise placed(error, node.offset) from None
 
         return Part(run)
 
@@ -157,7 +162,9 @@ class Compiler:
         parts = [self.compile(argument) for argument in nodes]
         run = calls.caller(function, [part.run for part in parts], node.offset)
         if function.name == "matches" and parts[1].known and type(parts[1].value) is str:
-            run = calls.matcher(parts[0].run, parts[1].value, node.offset)
+            self._patterns += 1
+            if self._patterns <= _MAX_PATTERNS:
+                run = calls.matcher(parts[0].run, parts[1].value, node.offset)
         if function.steady and all(part.known for part in parts):
             return self._folded(run)
         self.metered = self.metered or function.metered
@@ -166,7 +173,7 @@ class Compiler:
     def _folded(self, run: Run) -> Part:
         """Evaluate at once what never changes; an error, or a value that could be changed, is left for later."""
         try:
-            value = run(Frame({}, EPOCH, Meter(), []))
+            value = run(Frame({}, EPOCH, self._scratch, []))
         except ExpressionError:
             value = None
         if type(value) in _FOLDED:
@@ -261,18 +268,19 @@ class Compiler:
             return self._membership(node)
         left, right = self.compile(node.left), self.compile(node.right)
         relation, offset = node.relation, node.offset
-        if left.known and not right.known:
-            left, right = right, left
-            shortcut = MIRRORED[relation]
-        else:
-            shortcut = relation
-        if shortcut in ORDER:
-            quick = comparisons.ordering_with(shortcut, left.run, right.value, offset) if right.known else None
-            full = comparisons.ordering(shortcut, left.run, right.run, offset)
+        mirrored = left.known and not right.known
+        data, known = (right, left) if mirrored else (left, right)
+        quick: Run | None = None
+        if relation in ORDER:
+            full = comparisons.ordering(relation, left.run, right.run, offset)
+            if known.known:
+                turned = MIRRORED[relation] if mirrored else relation
+                quick = comparisons.ordering_with(turned, data.run, known.value, offset, mirrored=mirrored)
         else:
             wanted = relation == "=="
-            quick = comparisons.equality_with(left.run, right.value, wanted=wanted) if right.known else None
             full = comparisons.equality(left.run, right.run, wanted=wanted, offset=offset)
+            if known.known:
+                quick = comparisons.equality_with(data.run, known.value, wanted=wanted)
         if left.known and right.known:
             return self._folded(quick or full)
         self.metered = self.metered or quick is None

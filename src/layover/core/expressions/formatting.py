@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.instants import Duration, Timestamp, format_duration, format_timestamp
+from layover.core.expressions.instants import Duration, Timestamp, format_duration, short_timestamp
 from layover.core.expressions.numbers import fits, format_double
 from layover.core.expressions.values import as_list, as_map, kind
 
@@ -75,7 +75,7 @@ def text_of(value: object, meter: Meter, depth: int = 0) -> str:
     if type(value) is float:
         return _special(value) or format_double(value)
     if isinstance(value, Timestamp):
-        return format_timestamp(value)
+        return short_timestamp(value)
     if isinstance(value, Duration):
         return format_duration(value)
     if depth >= _MAX_DEPTH:

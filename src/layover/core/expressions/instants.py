@@ -96,6 +96,12 @@ def format_timestamp(value: Timestamp) -> str:
     return f"{_date_and_time(seconds)}{_fraction(nanos)}Z"
 
 
+def short_timestamp(value: Timestamp) -> str:
+    """Return the RFC 3339 text that CEL's `%s` gives: a fraction without zeros at its end."""
+    seconds, nanos = divmod(value.ns, SECOND)
+    return f"{_date_and_time(seconds)}{_fraction(nanos).rstrip('0')}Z"
+
+
 def iso_timestamp(value: Timestamp) -> str:
     """Return the text that leaves an expression: milliseconds always, nanoseconds only where there are any."""
     seconds, nanos = divmod(value.ns, SECOND)

@@ -29,8 +29,10 @@ JSON = object
 _MAX_DEPTH: Final = 32
 _DEEPEST_BUILT: Final = 200
 _PLAIN: Final = frozenset({NoneType, bool, int, float, str})
+_CONTAINER: Final = 8  # an empty list takes the memory of some eight elements
 _MAX_INT_BITS: Final = 1024
-_NESTING = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+# A text that is never closed reaches to the end: were it no match, the search would start over at each quote in it.
+_NESTING = re.compile(r'"(?:[^"\\]|\\.?)*+"?|([\[{])|([\]}])', re.DOTALL)
 
 
 def json(frame: Frame, value: object) -> str:
@@ -49,13 +51,16 @@ def parse_json(frame: Frame, text: str) -> object:
     """Return the value that a JSON text stands for."""
     frame.meter.build(len(text))
     depth = 0
+    containers = 0
     for match in _NESTING.finditer(text):
         if match[1]:
             depth += 1
+            containers += 1
             if depth > _MAX_DEPTH:
                 raise _too_deep("parseJson")
         elif match[2]:
             depth -= 1
+    frame.meter.charge(containers, _CONTAINER * containers)
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -71,6 +76,8 @@ def to_json(value: object, meter: Meter | None = None) -> JSON:
 
 def _leave(value: object, depth: int) -> object:
     """Expressions nest no deeper than this, so what lies deeper came from the outside as plain data already."""
+    if type(value) is float and not math.isfinite(value):
+        raise _not_finite()
     if type(value) in _PLAIN or depth > _DEEPEST_BUILT:
         return value
     if isinstance(value, Timestamp):
@@ -79,8 +86,10 @@ def _leave(value: object, depth: int) -> object:
         return format_duration(value)
     entries = as_map(value)
     if entries is not None:
-        changed = {key: _leave(item, depth + 1) for key, item in entries.items()}
-        same = type(value) is dict and all(changed[key] is entries[key] for key in entries)
+        changed = {_key(key): _leave(item, depth + 1) for key, item in entries.items()}
+        if len(changed) < len(entries):
+            raise ExpressionError("Two keys of the map are the same in JSON.", code="invalid_argument")
+        same = type(value) is dict and all(key in changed and changed[key] is entries[key] for key in entries)
         return value if same else changed
     items = as_list(value)
     if items is not None:
@@ -88,6 +97,17 @@ def _leave(value: object, depth: int) -> object:
         same = type(value) is list and all(map(operator.is_, parts, items))
         return value if same else parts
     return value
+
+
+def _key(key: object) -> str:
+    """Return the key of a map as JSON has it: as text."""
+    if type(key) is str:
+        return key
+    return ("true" if key else "false") if type(key) is bool else str(key)
+
+
+def _not_finite() -> ExpressionError:
+    return ExpressionError("JSON has no NaN and no infinity.", code="invalid_argument")
 
 
 def _write(value: object, pieces: list[str], meter: Meter, depth: int) -> None:
@@ -133,7 +153,7 @@ def _scalar(value: object, meter: Meter) -> str | None:
         return str(value)
     if type(value) is float:
         if math.isnan(value) or math.isinf(value):
-            raise ExpressionError("JSON has no NaN and no infinity.", code="invalid_argument")
+            raise _not_finite()
         return repr(value)
     if isinstance(value, Timestamp):
         return f'"{iso_timestamp(value)}"'

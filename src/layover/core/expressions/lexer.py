@@ -49,9 +49,10 @@ _BODIES = {
     for raw, escape in ((False, r"\\."), (True, r"\\"))
 }
 _ESCAPE = re.compile(
-    r"""\\(?:([abfnrtv\\'"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))""",
+    r"""\r\n?|\\(?:([abfnrtv\\'"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))""",
     re.DOTALL,
 )
+_LINE_ENDS = frozenset({"\r", "\r\n"})
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -65,7 +66,7 @@ def tokenize(source: str, start: int = 0, stop: int | None = None, *, embedded: 
         match = _TOKEN.match(source, position, end)
         if match is None:
             raise _stray(source, position)
-        kind = match.lastgroup
+        kind, behind = match.lastgroup, match.end()
         if kind == "op":
             operator = match[0]
             if embedded and operator == "{":
@@ -76,22 +77,17 @@ def tokenize(source: str, start: int = 0, stop: int | None = None, *, embedded: 
                     return tokens
                 open_braces -= 1
             tokens.append((operator, operator, position))
-            position = match.end()
-        elif kind == "space":
-            position = match.end()
-        elif kind in {"quote", "text"}:
-            token, position = _string(source, match, end)
+        elif kind == "text":
+            token, behind = _string(source, match, end)
             tokens.append(token)
         elif kind == "name":
             name = match[0]
             tokens.append((name if name in KEYWORDS else IDENT, name, position))
-            position = match.end()
         elif kind == "field":
             tokens.append((FIELD, match["field"], position))
-            position = match.end()
-        else:
+        elif kind != "space":
             tokens.append(_number(source, match, end))
-            position = match.end()
+        position = behind
     if embedded:
         raise ExpressionError("`${` is never closed by `}`.", code="expression_syntax", offset=start)
     tokens.append((END, None, end))
@@ -112,16 +108,17 @@ def integer(digits: str, offset: int, *, negative: bool = False) -> int:
 
 
 def _number(source: str, match: re.Match[str], end: int) -> Token:
-    following = source[match.end()] if match.end() < end else ""
+    start, behind = match.span()
+    following = source[behind] if behind < end else ""
     if following in {"u", "U"}:
         raise ExpressionError(
-            "Unsigned integers are not supported: leave out the `u`.", code="expression_syntax", offset=match.end()
+            "Unsigned integers are not supported: leave out the `u`.", code="expression_syntax", offset=behind
         )
     if following.isalpha() or following == "_":
-        raise ExpressionError("A number ends where a name begins.", code="expression_syntax", offset=match.end())
+        raise ExpressionError("A number ends where a name begins.", code="expression_syntax", offset=behind)
     if match["double"] is not None:
-        return DOUBLE, float(match[0]), match.start()
-    return INT, match[0], match.start()
+        return DOUBLE, float(match[0]), start
+    return INT, match[0], start
 
 
 def _string(source: str, match: re.Match[str], end: int) -> tuple[Token, int]:
@@ -137,13 +134,15 @@ def _string(source: str, match: re.Match[str], end: int) -> tuple[Token, int]:
     text = body[1]
     if not prefix and "\\" in text:
         text = _unescape(text, match.end())
-    if "'''" in match[0] or '"""' in match[0]:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    elif "\r" in text:
+        text = _one_kind_of_line_end(text)
     return (STRING, text, offset), body.end()
 
 
 def _unescape(text: str, start: int) -> str:
     def replace(match: re.Match[str]) -> str:
+        if match[0] in _LINE_ENDS:
+            return "\n"
         simple, byte, short, long, octal, _ = match.groups()
         if simple is not None:
             return _SIMPLE.get(simple, simple)
@@ -156,6 +155,10 @@ def _unescape(text: str, start: int) -> str:
         return chr(code)
 
     return _ESCAPE.sub(replace, text)
+
+
+def _one_kind_of_line_end(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _stray(source: str, offset: int) -> ExpressionError:

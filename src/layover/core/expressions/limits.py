@@ -11,7 +11,7 @@ import msgspec
 
 from layover.core.expressions.errors import BudgetExceeded
 
-_DEEPEST = 128  # what fits Python's own stack with room to spare, whoever calls
+_DEEPEST = 100  # what fits Python's own stack with room to spare, whoever calls
 _CHARACTERS_PER_STEP = 64
 
 

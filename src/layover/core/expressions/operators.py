@@ -139,7 +139,7 @@ def is_in(needle: object, container: object, meter: Meter) -> bool:
     raise no_overload("in", needle, container)
 
 
-def at(container: object, key: object, meter: Meter) -> object:
+def at(container: object, key: object, meter: Meter, path: str) -> object:
     """`container[key]`: an element of a list by its position from 0, or a value of a map by its key."""
     items = as_list(container)
     if items is not None:
@@ -150,17 +150,18 @@ def at(container: object, key: object, meter: Meter) -> object:
         if 0 <= key < len(items):
             return items[key]
         raise ExpressionError(
-            f"There is no element {shown(key)} in a list of {len(items)}; positions count from 0.", code="out_of_range"
+            f"`{path}`: there is no element {shown(key)} in a list of {len(items)}; positions count from 0.",
+            code="out_of_range",
         )
     entries = as_map(container)
     if entries is None or type(key) not in KEYS:
         if container is None:
-            raise ExpressionError("There is nothing in null.", code="no_such_key")
+            raise ExpressionError(f"`{path}`: there is nothing in null.", code="no_such_key")
         raise no_overload("[]", container, key)
     if type(key) is str:
         meter.scan(len(key))
     if not holds(entries, key):
-        raise ExpressionError(f"There is no key `{shown(key)}` here.", code="no_such_key")
+        raise ExpressionError(f"`{path}`: there is no key `{shown(key)}` here.", code="no_such_key")
     return entries[key]
 
 

@@ -54,8 +54,8 @@ KEY: Final[frozenset[Kind]] = frozenset({"string", "int", "bool", "double"})
 
 def arithmetic(operator: Arithmetic, left: Type, right: Type) -> Type | None:
     """Return the type of `left operator right`, or None if it cannot work."""
-    table = _RESULTS[operator]
-    found = [result for pair, result in table.items() if pair[0] in kinds(left) and pair[1] in kinds(right)]
+    lefts, rights = kinds(left), kinds(right)
+    found = [result for pair, result in _RESULTS[operator].items() if pair[0] in lefts and pair[1] in rights]
     if not found:
         return None
     if isinstance(left, ListOf) and isinstance(right, ListOf):

@@ -34,8 +34,7 @@ from layover.core.expressions.syntax import (
     Relation,
     Select,
     Term,
-    free_names,
-    height,
+    survey,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ _PRECEDENCE = {
     **dict.fromkeys(("+", "-"), _SUM),
     **dict.fromkeys(("*", "/", "%"), _PRODUCT),
 }
+_ARITHMETIC: dict[str, Arithmetic] = {"+": "+", "-": "-", "*": "*", "/": "/", "%": "%"}
+_RELATIONS: dict[str, Relation] = {"==": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "in": "in"}
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -59,6 +60,7 @@ class Expression(msgspec.Struct, frozen=True):
     ast: Node
     roots: frozenset[str]
     steps: int
+    nodes: int
     limits: Limits
 
 
@@ -97,9 +99,10 @@ def parse_embedded(text: str, start: int, limits: Limits) -> tuple[Expression, i
 def _parse(source: str, tokens: list[Token], limits: Limits) -> Expression:
     parser = _Parser(tokens, limits)
     tree = parser.whole()
-    if height(tree) > limits.depth:
+    found = survey(tree)
+    if found.height > limits.depth:
         raise _too_deep(limits, tree.offset)
-    return Expression(source, tree, free_names(tree), len(tokens) + parser.nodes, limits)
+    return Expression(source, tree, found.roots, len(tokens) + parser.nodes, parser.nodes, limits)
 
 
 def _too_deep(limits: Limits, offset: int) -> ExpressionError:
@@ -113,12 +116,13 @@ def _syntax(message: str, offset: int) -> ExpressionError:
 
 
 class _Parser:
-    """One pass over the tokens; `kind` is always the kind of the token in front."""
+    """One pass over the tokens; `_kind` is always the kind of the token in front."""
 
     def __init__(self, tokens: list[Token], limits: Limits) -> None:
-        self._tokens = tokens
+        self._tokens = [*tokens, tokens[-1]]  # so that there is always a token in front
         self._limits = limits
         self._at = 0
+        self._kind = tokens[0][0]
         self._depth = 0
         self.nodes = 0
 
@@ -129,22 +133,19 @@ class _Parser:
         return tree
 
     @property
-    def _kind(self) -> str:
-        return self._tokens[self._at][0]
-
-    @property
     def _offset(self) -> int:
         return self._tokens[self._at][2]
 
     def _advance(self) -> Token:
         token = self._tokens[self._at]
         self._at += 1
+        self._kind = self._tokens[self._at][0]
         return token
 
     def _expect(self, kind: str) -> None:
         if self._kind != kind:
             raise self._unexpected(f"`{kind}` is missing")
-        self._at += 1
+        self._advance()
 
     def _enter(self) -> None:
         self._depth += 1
@@ -180,7 +181,8 @@ class _Parser:
         return condition
 
     def _operation(self, lowest: int) -> Node:
-        self._enter()
+        if lowest > _OR:
+            self._enter()
         left = self._signed()
         while (precedence := _PRECEDENCE.get(self._kind, 0)) >= lowest:
             if precedence <= _AND:
@@ -188,10 +190,11 @@ class _Parser:
             elif precedence == _RELATION:
                 self._count()
                 relation, _, offset = self._advance()
-                left = Compare(offset, cast(Relation, relation), left, self._operation(_SUM))
+                left = Compare(offset, _RELATIONS[relation], left, self._operation(_SUM))
             else:
                 left = self._chain(left, precedence)
-        self._depth -= 1
+        if lowest > _OR:
+            self._depth -= 1
         return left
 
     def _logic(self, first: Node, precedence: int) -> Node:
@@ -211,7 +214,7 @@ class _Parser:
             self._count()
             operator, _, at = self._advance()
             operand = self._operation(precedence + 1) if precedence < _PRODUCT else self._signed()
-            terms.append(Term(at, cast(Arithmetic, operator), operand))
+            terms.append(Term(at, _ARITHMETIC[operator], operand))
         return Chain(offset, first, tuple(terms))
 
     def _signed(self) -> Node:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from layover.core.expressions.frame import Frame
 
 _MAX_PATTERN: Final = 1_000
-_MAX_MEMORY: Final = 1 << 20
+_MAX_MEMORY: Final = 1 << 19
 _CHARACTERS_PER_STEP: Final = 16
 _COMPILATION: Final = 500  # steps, whether or not the pattern is remembered: a cost must not depend on the past
 
@@ -27,7 +27,7 @@ class Pattern(Protocol):
         """Return a match anywhere in the text."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def compiled(pattern: str) -> Pattern:
     """Return a compiled pattern."""
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415 - RE2 ships no types; loading it lazily keeps start-up fast

@@ -191,9 +191,9 @@ def children(node: Node) -> tuple[Node, ...]:  # noqa: C901, PLR0912 - one case 
         case ListOfNodes():
             return node.items
         case MapOfNodes():
-            return tuple(part for entry in node.entries for part in entry)
+            return tuple([part for entry in node.entries for part in entry])
         case Chain():
-            return node.first, *(term.operand for term in node.terms)
+            return node.first, *[term.operand for term in node.terms]
         case Compare():
             return node.left, node.right
         case Logic():
@@ -207,35 +207,36 @@ def children(node: Node) -> tuple[Node, ...]:  # noqa: C901, PLR0912 - one case 
             assert_never(node)
 
 
-def height(root: Node) -> int:
-    """Return the height of a tree, without recursion: it is asked before recursion is known to be safe."""
-    highest = 0
-    pending = [(root, 1)]
-    while pending:
-        node, level = pending.pop()
-        highest = max(highest, level)
-        pending.extend((child, level + 1) for child in children(node))
-    return highest
+class Survey(msgspec.Struct, frozen=True):
+    """What one walk over a tree finds: how high it is, and the root names it reads."""
+
+    height: int
+    roots: frozenset[str]
 
 
-def free_names(root: Node) -> frozenset[str]:
-    """Return the root names that an expression reads."""
+_UNBOUND: frozenset[str] = frozenset()
+
+
+def survey(root: Node) -> Survey:
+    """Walk over a tree without recursion: whether recursion is safe is what is asked here."""
     found: set[str] = set()
-    pending: list[tuple[Node, frozenset[str]]] = [(root, frozenset())]
-    while pending:
-        node, bound = pending.pop()
-        if isinstance(node, Name):
-            if node.root or node.name not in bound:
-                found.add(node.name)
-        elif isinstance(node, Comprehension):
-            pending.append((node.operand, bound))
-            inner = bound | {node.variable}
-            pending.append((node.body, inner))
-            if node.condition is not None:
-                pending.append((node.condition, inner))
-        else:
-            pending.extend((child, bound) for child in children(node))
-    return frozenset(found)
+    highest = 0
+    level: list[tuple[Node, frozenset[str]]] = [(root, _UNBOUND)]
+    while level:
+        highest += 1
+        below: list[tuple[Node, frozenset[str]]] = []
+        for node, bound in level:
+            if isinstance(node, Name):
+                if node.root or node.name not in bound:
+                    found.add(node.name)
+            elif isinstance(node, Comprehension):
+                inner = bound | {node.variable}
+                below.append((node.operand, bound))
+                below += [(part, inner) for part in (node.condition, node.body) if part is not None]
+            else:
+                below += [(child, bound) for child in children(node)]
+        level = below
+    return Survey(highest, frozenset(found))
 
 
 def written(node: Node) -> str:
@@ -244,7 +245,7 @@ def written(node: Node) -> str:
     current = node
     while True:
         match current:
-            case Select():
+            case Select() | Has():
                 parts.append(f".{current.field}")
                 current = current.operand
             case Index(index=Literal_(value=str() as key)):

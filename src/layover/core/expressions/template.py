@@ -16,7 +16,9 @@ from layover.core.expressions.json_text import write_json
 from layover.core.expressions.limits import DEFAULT, Limits, Meter
 from layover.core.expressions.numbers import plain_double
 from layover.core.expressions.parser import Expression, parse_embedded
+from layover.core.expressions.paths import steps_of
 from layover.core.expressions.program import Program
+from layover.core.expressions.syntax import Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from layover.core.expressions.values import Value
 
 _OPEN = "${"
+_ESCAPED = "$${"
 
 
 class Template:
@@ -42,27 +45,40 @@ class Template:
     @staticmethod
     def parse(text: str, limits: Limits = DEFAULT) -> Template:
         """Parse a text, or raise an ExpressionError whose offset counts from the text's beginning."""
-        pieces = [""]
+        pieces: list[str] = []
         expressions: list[tuple[int, Expression]] = []
-        position = 0
+        position = piece = nodes = 0
         while (found := text.find(_OPEN, position)) >= 0:
             start = found + len(_OPEN)
             if found > position and text[found - 1] == "$":
-                pieces[-1] += text[position : found - 1] + _OPEN
                 position = start
                 continue
-            pieces[-1] += text[position:found]
+            pieces.append(text[piece:found].replace(_ESCAPED, _OPEN))
             expression, end = parse_embedded(text, start, limits)
             expressions.append((start, expression))
-            pieces.append("")
-            position = end + 1
-        pieces[-1] += text[position:]
+            nodes += expression.nodes
+            if nodes > limits.nodes:
+                raise ExpressionError(
+                    f"The expressions of this text have more than {limits.nodes} parts together.",
+                    code="expression_too_large",
+                    offset=start,
+                )
+            position = piece = end + 1
+        pieces.append(text[piece:].replace(_ESCAPED, _OPEN))
         return Template(text, pieces, expressions, limits)
 
     @property
     def literal(self) -> bool:
         """Whether the text holds no expression."""
         return not self.expressions
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the text is one path into the data, so that its value is a part of the data as it stands."""
+        if not self._whole:
+            return False
+        start, steps = steps_of(self.expressions[0][1].ast)
+        return isinstance(start, Name) and bool(steps)
 
     def render(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
         """Return what the text stands for, given some data."""

@@ -30,7 +30,7 @@ _UNIONS = {Kind.NUMBER: (Kind.INT, Kind.DOUBLE), Kind.ANY: _CONCRETE, Kind.INDEX
 _WRONG = tuple(kind for kind in _CONCRETE if kind not in {Kind.INT, Kind.DOUBLE, Kind.BOOL})
 _LISTS = (Kind.INTS, Kind.DOUBLES, Kind.STRINGS, Kind.MIXED)
 _MAY_STRAY = frozenset(_CONCRETE) | {
-    Kind.NUMBER, Kind.INDEX, Kind.SHORT, Kind.PATTERN, Kind.ZONE, Kind.TIMESTAMP_TEXT, Kind.DURATION_TEXT,
+    Kind.NUMBER, Kind.INDEX, Kind.SHORT, Kind.EXACT, Kind.PATTERN, Kind.ZONE, Kind.TIMESTAMP_TEXT, Kind.DURATION_TEXT,
 }  # fmt: skip
 
 

@@ -33,6 +33,7 @@ class Kind(StrEnum):
     # Leaves only: values of a form that a function reads.
     PATH = "a selection that may be absent"
     SHORT = "a double of few digits"
+    EXACT = "an int that a double holds"
     INT_TEXT = "text for int()"
     DOUBLE_TEXT = "text for double()"
     BOOL_TEXT = "text for bool()"

@@ -229,6 +229,7 @@ _LITERALS: dict[Kind, st.SearchStrategy[Term]] = {
     ),
     Kind.PATH: _paths,
     Kind.SHORT: _short_doubles,
+    Kind.EXACT: _terms("0", "7", "-3", "9007199254740992", "-9223372036854775808", "vars.limit", "input.items.size()"),
     Kind.INT_TEXT: _int_texts,
     Kind.DOUBLE_TEXT: _double_texts,
     Kind.BOOL_TEXT: _bool_texts,

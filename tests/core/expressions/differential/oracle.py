@@ -29,6 +29,8 @@ _CLASSES = (
     (r"(divide|modulus) by zero", {"division_by_zero"}),
     (r"(integer|timestamp|duration) overflow|out of int64 range", {"overflow", "out_of_range"}),
     (r"Index error: index=", {"out_of_range"}),
+    # A double beyond all integers is no position to Google, and one out of range to us.
+    (r"Index error: expected integer type, got double", {"no_such_overload", "out_of_range"}),
     (r"Index error: expected integer|Invalid map key", {"no_such_overload", "invalid_argument"}),
     # Ours tells null, in which any key is missing, from values that have no fields.
     (r"Applying SELECT|Invalid container type", {"no_such_overload", "no_such_key"}),

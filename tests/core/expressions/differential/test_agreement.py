@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from .kinds import Term
 
 ROUNDS = int(os.environ.get("LAYOVER_TORTURE", "0"))
-EXAMPLES = 10 * max(ROUNDS, 1)
+EXAMPLES = 8 * max(ROUNDS, 1)
 LEAST_ACCEPTED = 0.95
+ABSORBING = ("&&", "||", ".all(", ".exists(")
 
 
 @pytest.mark.parametrize("name", COVERED)
@@ -42,17 +43,23 @@ def test_we_agree_with_google_on(name: str) -> None:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    @given(contexts(), st.tuples(well, astray))
-    def compare(context: dict[str, object], terms: tuple[Term, Term]) -> None:
+    @given(contexts(), st.tuples(well, well, astray))
+    def compare(context: dict[str, object], terms: tuple[Term, ...]) -> None:
         for term in terms:
             ours, theirs = subject.evaluate(term.source, context), oracle.evaluate(term.source, context)
-            assert agree(ours, theirs), f"{term.source}\non {context}\nours   {ours}\ntheirs {theirs}"
+            assert _agree(term.source, ours, theirs), f"{term.source}\non {context}\nours   {ours}\ntheirs {theirs}"
             seen[_what_was_seen(theirs, term, context)] += 1
 
     compare()
     assert seen["rejected"] <= (1 - LEAST_ACCEPTED) * seen.total()
     assert seen["succeeded"], f"{name} was never seen to succeed: {seen}"
     assert seen["failed"] or name in CANNOT_FAIL, f"{name} was never seen to fail: {seen}"
+
+
+def _agree(source: str, ours: Outcome, theirs: Outcome) -> bool:
+    """Where failures are absorbed, CEL leaves open which of several is the one that shows."""
+    both_fail = isinstance(ours, Failure) and isinstance(theirs, Failure)
+    return agree(ours, theirs) or (both_fail and any(sign in source for sign in ABSORBING))
 
 
 def _what_was_seen(outcome: Outcome, term: Term, context: dict[str, object]) -> str:

@@ -147,6 +147,19 @@ BOMBS = (
     stopped("sum, again and again", "input.a.all(x, sum(input.a) > 0)", input={"a": LARGE}),
 )
 
+_SHARED = "[1]" + ".map(a, {'a': a, 'b': a})" * 28
+
+TYPES = (
+    stopped("types that share their parts, side by side", f"true ? {_SHARED} : {_SHARED}", BUDGET),
+    stopped("types that share their parts, in a list", f"[{_SHARED}, {_SHARED}]", BUDGET),
+    stopped("types that share their parts, in a message", f"{_SHARED} + 1", OVERLOAD, BUDGET),
+    stopped("types that share their parts, in a call", f"size({_SHARED}, 1)", UNKNOWN),
+    stopped("types that share their parts, compared", f"{_SHARED} < {_SHARED}", OVERLOAD, BUDGET),
+    answered(
+        "types of 1,200 different maps", "[" + ",".join(f"{{'a{n}': 1}}" for n in range(1_200)) + "].size()", 1_200
+    ),
+)
+
 _MEGABYTE_OF_TEXT = "'aaaaaaaaaa'" + ".replace('a','aaaaaaaaaa')" * 5
 
 FOLDED = (
@@ -227,6 +240,8 @@ DEEP_DATA = (
     stopped("deep data written as JSON", "json(input)", BUDGET, ARGUMENT, input=deep(100_000)),
     stopped("deep JSON read", "parseJson(input)", ARGUMENT, BUDGET, input=nested("[", "]", 100_000, "")),
     stopped("deep JSON maps read", "parseJson(input)", ARGUMENT, BUDGET, input=nested('{"a":', "}", 100_000)),
+    stopped("JSON text that is never closed", "parseJson(input)", ARGUMENT, BUDGET, input='"' + '\\"' * 300_000),
+    stopped("JSON of many quotes", "parseJson(input)", ARGUMENT, BUDGET, input='"' * 900_001),
     stopped("JSON that is never closed", "parseJson(input)", ARGUMENT, BUDGET, input="[" * 100_000),
     stopped(
         "JSON of many numbers", "parseJson(input).size()", BUDGET, ARGUMENT, "value", input=json.dumps([1] * 300_000)

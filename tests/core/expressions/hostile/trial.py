@@ -6,7 +6,6 @@ is the same on every machine. Memory is the peak above what was allocated before
 
 from __future__ import annotations
 
-import gc
 import sys
 import tracemalloc
 from contextlib import contextmanager
@@ -54,7 +53,7 @@ class Trial:
         return "value" if self.error is None else self.error.code
 
 
-def try_expression(source: str, context: Mapping[str, object] | None = None) -> Trial:
+def try_expression(source: str, context: Mapping[str, object] | None = None, *, count_calls: bool = False) -> Trial:
     """Take an expression all the way until its value leaves; any error but ours escapes and fails the test."""
     trial = Trial(refused=True)
     meter = Meter(LIMITS)
@@ -67,7 +66,7 @@ def try_expression(source: str, context: Mapping[str, object] | None = None) -> 
         trial.refused = False
         return to_json(program.evaluate(context or {}, moment=MOMENT, meter=meter), meter)
 
-    return _conduct(trial, meter, run)
+    return _conduct(trial, meter, run, count_calls=count_calls)
 
 
 def try_template(text: str, context: Mapping[str, object] | None = None) -> Trial:
@@ -83,8 +82,8 @@ def try_template(text: str, context: Mapping[str, object] | None = None) -> Tria
     return _conduct(trial, meter, run)
 
 
-def _conduct(trial: Trial, meter: Meter, run: Callable[[], object]) -> Trial:
-    with _measured(trial):
+def _conduct(trial: Trial, meter: Meter, run: Callable[[], object], *, count_calls: bool = False) -> Trial:
+    with _measured(trial, count_calls=count_calls):
         try:
             trial.value = run()
         except ExpressionError as error:
@@ -94,15 +93,15 @@ def _conduct(trial: Trial, meter: Meter, run: Callable[[], object]) -> Trial:
 
 
 @contextmanager
-def _measured(trial: Trial) -> Iterator[None]:
+def _measured(trial: Trial, *, count_calls: bool) -> Iterator[None]:
     def count(_frame: object, _event: str, _argument: object) -> None:
         trial.calls += 1
 
-    gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     outer = sys.getprofile()
-    sys.setprofile(count)
+    if count_calls:
+        sys.setprofile(count)
     try:
         yield
     finally:
