@@ -12,7 +12,7 @@ from hypothesis import given
 
 from layover.core.definitions import Definition, Graph, Node, check, content_hash, document
 from layover.core.definitions.model import Edge
-from layover.core.definitions.node_types import Branch, Loop, Parallel, nested, ports
+from layover.core.definitions.node_types import Branch, End, Loop, Parallel, nested, ports
 from layover.core.definitions.yaml_write import write_yaml
 from layover.core.plan import compile_plan, load
 
@@ -147,8 +147,8 @@ def assert_bodies_are_wired(planned: Mapping[str, PlannedGraph], node: Node) -> 
 
 # A stored execution names the version that it runs by this hash, and so do the versions of every workflow that was ever
 # published. If one of these changes, every definition is taken for a new version after an upgrade, and no execution
-# that was started before finds its own. So a new field must leave the hash of definitions without it as it was, and
-# where that cannot be, the change is a breaking one: say so in the changelog and migrate what is stored.
+# that was started before finds its own. So a new field must leave the hash of definitions without it as it was: name it
+# in `later`. Where that cannot be, the change is a breaking one: say so in the changelog and migrate what is stored.
 GOLDEN = {
     "order.yaml": "384a3a8ab012c13e860e7bfe7aeb1719cfd581ecb550039ba3cfa3e65b75a2be",
     "everything.yaml": "3fe1601566dc40abf4e737c6161edae564dd25b80adf0537e0382c59f63955f3",
@@ -158,6 +158,22 @@ GOLDEN = {
 @pytest.mark.parametrize("name", GOLDEN)
 def test_the_hash_of_a_published_definition_never_changes(name: str) -> None:
     assert content_hash(read((EXAMPLES / name).read_text("utf-8"))) == GOLDEN[name]
+
+
+class NewerEnd(End, frozen=True, kw_only=True):
+    """An `end` as a coming version might have it."""
+
+    later = frozenset({"loudly"})
+
+    loudly: bool = False
+
+
+def test_a_field_that_came_later_leaves_older_hashes_alone() -> None:
+    def hash_with(node: End) -> str:
+        return content_hash(Definition(name="w", graph=Graph(nodes=(node,), start=("e",))))
+
+    assert hash_with(NewerEnd(id="e")) == hash_with(End(id="e"))
+    assert hash_with(NewerEnd(id="e", loudly=True)) != hash_with(End(id="e"))
 
 
 def test_the_example_of_everything_uses_every_node_type_and_field() -> None:

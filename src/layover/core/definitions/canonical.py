@@ -39,15 +39,13 @@ class _Writer:
     """Turns parts into plain data; what a field becomes depends on its kind alone."""
 
     def definition(self, definition: Definition) -> dict[str, Json]:
-        heading = self.part(definition)
-        heading.pop("graph")
-        return {**heading, **self.graph(definition.graph)}
+        return {**self.part(definition), **self.graph(definition.graph)}
 
     def part(self, part: Part) -> dict[str, Json]:
         written: dict[str, Json] = {}
         for field in _fields(type(part)):
             value = getattr(part, field.attribute)
-            if value is UNSET or not self.keeps(part, field, value):
+            if value is UNSET or not self.keeps(field, value):
                 continue
             if field.kind == "extra":
                 written.update(_plain_mapping(value))
@@ -55,7 +53,7 @@ class _Writer:
                 written[field.name] = self.value(value, field)
         return written
 
-    def keeps(self, part: Part, field: _Field, value: object) -> bool:
+    def keeps(self, field: _Field, value: object) -> bool:
         raise NotImplementedError
 
     def value(self, value: object, field: _Field) -> Json:
@@ -82,9 +80,8 @@ class _DocumentWriter(_Writer):
     def __init__(self, *, defaults: bool) -> None:
         self.defaults = defaults
 
-    def keeps(self, part: Part, field: _Field, value: object) -> bool:
-        identifying = field.name == "type" and isinstance(part, Node)
-        return self.defaults or identifying or field.required or value != field.default
+    def keeps(self, field: _Field, value: object) -> bool:
+        return self.defaults or field.required or value != field.default
 
     def graph(self, graph: Graph) -> dict[str, Json]:
         written: dict[str, Json] = {"nodes": [self.part(node) for node in graph.nodes]}
@@ -99,8 +96,8 @@ class _DocumentWriter(_Writer):
 
 
 class _MeaningWriter(_Writer):
-    def keeps(self, part: Part, field: _Field, value: object) -> bool:  # noqa: ARG002 - defaults are part of the meaning
-        return field.attribute not in _FOR_PEOPLE and not (field.attribute == "id" and isinstance(part, Edge))
+    def keeps(self, field: _Field, value: object) -> bool:
+        return not field.for_people and (not field.later or value != field.default)
 
     def graph(self, graph: Graph) -> dict[str, Json]:
         nodes = sorted(graph.nodes, key=lambda node: node.id)
@@ -122,6 +119,8 @@ class _Field(msgspec.Struct, frozen=True):
     timed: bool
     required: bool
     default: object
+    for_people: bool
+    later: bool
 
 
 _FIELDS: dict[type[Part], tuple[_Field, ...]] = {}
@@ -130,11 +129,11 @@ _FIELDS: dict[type[Part], tuple[_Field, ...]] = {}
 def _fields(struct: type[Part]) -> tuple[_Field, ...]:
     known = _FIELDS.get(struct)
     if known is None:
-        known = _FIELDS[struct] = tuple(_field(field) for field in fields_of(struct))
+        known = _FIELDS[struct] = tuple(_field(struct, field) for field in fields_of(struct) if field.name != "graph")
     return known
 
 
-def _field(field: inspect.Field) -> _Field:
+def _field(struct: type[Part], field: inspect.Field) -> _Field:
     members = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
     items = [member.item_type if isinstance(member, inspect.VarTupleType) else member for member in members]
     default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
@@ -143,8 +142,10 @@ def _field(field: inspect.Field) -> _Field:
         name=field.encode_name,
         kind=kind_of(field.type),
         timed=any(kind_of(item) in _TIMES for item in items),
-        required=field.required,
+        required=field.required or (field.name == "type" and issubclass(struct, Node)),
         default=default,
+        for_people=field.name in _FOR_PEOPLE or (field.name == "id" and issubclass(struct, Edge)),
+        later=field.name in struct.later,
     )
 
 

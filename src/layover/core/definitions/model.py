@@ -33,10 +33,13 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a definition.
 
     `noun` is what a sentence calls it, if not by the name of its class; `aliases` are other names that a field has.
+    `later` are the fields that came after the first release: the hash leaves them out while they have their default, so
+    that definitions written before them keep theirs.
     """
 
     noun: ClassVar[str] = ""
     aliases: ClassVar[Mapping[str, str]] = {}
+    later: ClassVar[frozenset[str]] = frozenset()
 
 
 class Position(Part, frozen=True, kw_only=True):

@@ -103,7 +103,16 @@ def _key(key: object) -> str:
     """Return the key of a map as JSON has it: as text."""
     if type(key) is str:
         return key
+    if type(key) is int:
+        return _digits(key)
     return ("true" if key else "false") if type(key) is bool else str(key)
+
+
+def _digits(value: int) -> str:
+    """Return the digits of an integer; Python itself refuses to write thousands of them."""
+    if value.bit_length() > _MAX_INT_BITS:
+        raise ExpressionError("The integer is too large to be written.", code="overflow")
+    return str(value)
 
 
 def _not_finite() -> ExpressionError:
@@ -147,10 +156,8 @@ def _scalar(value: object, meter: Meter) -> str | None:
     if value is None or type(value) is bool:
         return "null" if value is None else "true" if value else "false"
     if type(value) is int:
-        if value.bit_length() > _MAX_INT_BITS:
-            raise ExpressionError("The integer is too large to be written.", code="overflow")
-        meter.build(value.bit_length() // 3)
-        return str(value)
+        meter.build(min(value.bit_length(), _MAX_INT_BITS) // 3)
+        return _digits(value)
     if type(value) is float:
         if math.isnan(value) or math.isinf(value):
             raise _not_finite()
