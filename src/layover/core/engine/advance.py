@@ -1,0 +1,58 @@
+"""Everything that follows by itself, until nothing does: ready nodes begin, finished scopes close, answers are applied.
+
+Behind a closed gate nothing begins; the execution is paused as soon as no call is out any more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine import events as ev
+from layover.core.engine.begin import begin, finish
+from layover.core.engine.points import apply, next_answered
+from layover.core.engine.rounds import close_scope, go_on, leaf_output
+
+if TYPE_CHECKING:
+    from layover.core.engine.turn import Turn
+
+
+def advance(turn: Turn) -> None:
+    """Go on until the execution rests, waits for calls, or is closed."""
+    state = turn.state
+    while not state.facts.closed:
+        if state.facts.gate != "open":
+            if state.facts.gate == "pausing" and not state.counts["calls"]:
+                turn.emit(ev.ExecutionPaused())
+            return
+        if turn.settled:
+            _look_at_scope(turn, turn.settled.pop())
+        elif state.queue.rows:
+            begin(turn, state.queue[state.counts["first_ticket"]])
+        elif state.points.rows and (point := next_answered(turn)) is not None:
+            apply(turn, point)
+        else:
+            return
+
+
+def look_everywhere(turn: Turn) -> None:
+    """Go on with whatever came to an end while the gate was closed."""
+    turn.settled.extend(sorted(turn.state.scopes.rows))
+    for name in sorted(name for name, node in turn.state.nodes.rows.items() if node.status == "entered"):
+        if turn.state.node(name).status == "entered":
+            go_on(turn, name)
+
+
+def _look_at_scope(turn: Turn, path: str) -> None:
+    """Close a scope whose nodes are all settled; a scope that failed leaves its container to go on."""
+    scope = turn.state.scopes.get(path)
+    if scope is None:
+        around, _, step = path.rpartition(":")
+        container = step.partition(".")[0]
+        name = f"{container}:{around}" if around else container
+        if turn.state.node(name).status == "entered":
+            go_on(turn, name)
+    elif scope.open == 0:
+        if path:
+            close_scope(turn, path)
+        else:
+            finish(turn, leaf_output(turn, ""))

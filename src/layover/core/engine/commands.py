@@ -1,0 +1,102 @@
+"""What somebody asks of an execution. Commands are imperative and never stored as such; jitter arrives inside them."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from layover.core.engine.events import Error
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A request; a stale or repeated one changes nothing."""
+
+
+class Create(Command, frozen=True, kw_only=True):
+    """Begin an execution."""
+
+    id: str
+    input: object = None
+    trigger: object = None
+    user: str | None = None
+
+
+class Complete(Command, frozen=True, kw_only=True):
+    """A call has returned."""
+
+    node: str
+    attempt: int
+    output: object = None
+
+
+class Fail(Command, frozen=True, kw_only=True):
+    """A call has failed; `jitter` from -1 to 1 spreads retries."""
+
+    node: str
+    attempt: int
+    error: Error
+    bases: tuple[str, ...] = ()
+    jitter: float = 0.0
+
+
+class Checkpoint(Command, frozen=True, kw_only=True):
+    """A running node puts down how far it has come."""
+
+    node: str
+    attempt: int
+    data: object = None
+
+
+class Record(Command, frozen=True, kw_only=True):
+    """A running function records a value under a key."""
+
+    node: str
+    attempt: int
+    key: str
+    value: object = None
+
+
+class Wake(Command, frozen=True, kw_only=True):
+    """Time has passed: do what is due."""
+
+
+class Answer(Command, frozen=True, kw_only=True):
+    """A person (or a system) answers a pause point; for an approval `approved` decides."""
+
+    point: str
+    data: object = None
+    approved: bool | None = None
+    by: str | None = None
+    comment: str = ""
+
+
+class Pause(Command, frozen=True, kw_only=True):
+    """An operator holds the execution."""
+
+    reason: str = ""
+    by: str | None = None
+
+
+class Resume(Command, frozen=True, kw_only=True):
+    """An operator releases it."""
+
+    data: dict[str, object] = {}
+    reason: str = ""
+    by: str | None = None
+
+
+class Cancel(Command, frozen=True, kw_only=True):
+    """Somebody ends the execution."""
+
+    reason: str = ""
+    by: str | None = None
+
+
+class Recover(Command, frozen=True, kw_only=True):
+    """The instance that drove the execution is gone: what it had started is started again."""
+
+
+AnyCommand: TypeAlias = (
+    Create | Complete | Fail | Checkpoint | Record | Wake | Answer | Pause | Resume | Cancel | Recover
+)

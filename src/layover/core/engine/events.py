@@ -1,0 +1,248 @@
+"""What has happened to an execution, for ever.
+
+Each event has a stable tag and carries everything that replay needs; changes are additive only. `node` is always a
+context id, and a node is opened by `NodeScheduled` and closed by one of its ends. A node that the engine decides by
+itself (a condition, a set) has only its `NodeCompleted`. Skipped paths are derived from the plan and never logged.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
+ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]
+Cause = Literal["reached", "retried", "recovered"]
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    """A fact in the log of one execution."""
+
+
+class Error(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What later nodes read as `errors.<id>`."""
+
+    code: str
+    message: str
+    type: str = ""
+    retryable: bool = True
+    attempt: int = 0
+    context_id: str = ""
+    status: int | None = None
+    details: object = None
+
+
+# Execution
+
+
+class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"):
+    """The execution exists; its definition is the immutable version with this hash."""
+
+    id: str
+    workflow: str
+    hash: str
+    input: object = None
+    trigger: object = None
+    user: str | None = None
+
+
+class ExecutionStarted(Event, frozen=True, kw_only=True, tag="execution_started"):
+    """The first nodes became ready."""
+
+
+class ExecutionPausing(Event, frozen=True, kw_only=True, tag="execution_pausing"):
+    """An operator closed the gate: nothing starts after this until it is opened again."""
+
+    reason: str
+    by: str | None = None
+
+
+class ExecutionPaused(Event, frozen=True, kw_only=True, tag="execution_paused"):
+    """Everything that was in flight has come to rest; `in_doubt` are nodes whose fate is not known."""
+
+    in_doubt: tuple[str, ...] = ()
+
+
+class ExecutionResumed(Event, frozen=True, kw_only=True, tag="execution_resumed"):
+    """An operator opened the gate; the data was merged into the variables."""
+
+    reason: str = ""
+    by: str | None = None
+    data: dict[str, object] = {}
+
+
+class ExecutionCompleted(Event, frozen=True, kw_only=True, tag="execution_completed"):
+    """The execution ended as planned, or at an `end` node with an outcome of its own."""
+
+    output: object = None
+    outcome: str = "executed"
+    reason: str = ""
+    duration_ms: int = 0
+
+
+class ExecutionFailed(Event, frozen=True, kw_only=True, tag="execution_failed"):
+    """A failure that nothing in the workflow takes care of ended the execution."""
+
+    error: Error
+    node: str | None = None
+
+
+class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancelled"):
+    """Somebody ended the execution; what is in flight is asked to stop and fenced."""
+
+    reason: str = ""
+    by: str | None = None
+
+
+# Nodes
+
+
+class NodeScheduled(Event, frozen=True, kw_only=True, tag="node_scheduled"):
+    """A call will be made; the attempt numbers every start, recoveries included."""
+
+    node: str
+    node_type: str
+    attempt: int
+    cause: Cause = "reached"
+
+
+class NodeStarted(Event, frozen=True, kw_only=True, tag="node_started"):
+    """A call is being made with this input; for a container: these are the items of its rounds."""
+
+    node: str
+    attempt: int
+    input: object = None
+    timeout_at: int | None = None
+
+
+class NodeCheckpointed(Event, frozen=True, kw_only=True, tag="node_checkpointed"):
+    """A running node put down how far it has come."""
+
+    node: str
+    data: object = None
+
+
+class NodeRecorded(Event, frozen=True, kw_only=True, tag="node_recorded"):
+    """A running function recorded a value under a key, to find it when it is run again."""
+
+    node: str
+    key: str
+    value: object = None
+
+
+class NodeCompleted(Event, frozen=True, kw_only=True, tag="node_completed"):
+    """A node is done and left by a port; `error` tells of failed parts that it went on without."""
+
+    node: str
+    output: object = None
+    port: str = "done"
+    duration_ms: int = 0
+    error: Error | None = None
+
+
+class NodeFailed(Event, frozen=True, kw_only=True, tag="node_failed"):
+    """An attempt failed: it is tried again at `retry_at`, waits for an operator, or is final and leaves by `port`."""
+
+    node: str
+    error: Error
+    attempt: int = 0
+    retry_at: int | None = None
+    incident: bool = False
+    port: str | None = None
+
+
+# Scopes
+
+
+class ScopeOpened(Event, frozen=True, kw_only=True, tag="scope_opened"):
+    """A round of a loop or a branch of a parallel began; `node` is the container."""
+
+    node: str
+    key: int | str
+    item: object = None
+
+
+class ScopeClosed(Event, frozen=True, kw_only=True, tag="scope_closed"):
+    """A round or branch ended; what it collected is all that is left of it."""
+
+    node: str
+    key: int | str
+    end: ScopeEnd = "done"
+    output: object = None
+    error: Error | None = None
+
+
+class VariableSet(Event, frozen=True, kw_only=True, tag="variable_set"):
+    """Variables were given new values; `scope` is the path of the scope that keeps them."""
+
+    scope: str = ""
+    values: dict[str, object]
+
+
+# Pause points
+
+
+class PausePointOpened(Event, frozen=True, kw_only=True, tag="pause_point_opened"):
+    """A node waits for something outside."""
+
+    node: str
+    point: str
+    kind: PointKind
+    deadline: int | None = None
+    on_deadline: str | None = None
+    details: dict[str, object] = {}
+
+
+class PausePointAnswered(Event, frozen=True, kw_only=True, tag="pause_point_answered"):
+    """The point has its answer: how the node will leave, and with which output."""
+
+    point: str
+    port: str = "done"
+    output: object = None
+    by: str | None = None
+
+
+class PausePointApplied(Event, frozen=True, kw_only=True, tag="pause_point_applied"):
+    """The answer was taken up; the node goes on."""
+
+    point: str
+
+
+class PausePointExpired(Event, frozen=True, kw_only=True, tag="pause_point_expired"):
+    """The deadline passed first; a timer's deadline is what it waits for."""
+
+    point: str
+
+
+class PausePointCancelled(Event, frozen=True, kw_only=True, tag="pause_point_cancelled"):
+    """Nobody waits for the point any more."""
+
+    point: str
+    reason: str = ""
+
+
+AnyEvent: TypeAlias = (
+    ExecutionCreated
+    | ExecutionStarted
+    | ExecutionPausing
+    | ExecutionPaused
+    | ExecutionResumed
+    | ExecutionCompleted
+    | ExecutionFailed
+    | ExecutionCancelled
+    | NodeScheduled
+    | NodeStarted
+    | NodeCheckpointed
+    | NodeRecorded
+    | NodeCompleted
+    | NodeFailed
+    | ScopeOpened
+    | ScopeClosed
+    | VariableSet
+    | PausePointOpened
+    | PausePointAnswered
+    | PausePointApplied
+    | PausePointExpired
+    | PausePointCancelled
+)

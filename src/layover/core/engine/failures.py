@@ -1,0 +1,108 @@
+"""What happens when something fails: another attempt, an operator, the error port, or the scope around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.core.definitions.node_types import Loop, Parallel, WorkingNode, default_port
+from layover.core.engine import events as ev
+from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
+
+if TYPE_CHECKING:
+    from layover.core.engine.turn import Turn
+    from layover.core.expressions import ExpressionError
+
+
+def error_of(failure: ExpressionError) -> ev.Error:
+    """Return what an expression that cannot be evaluated is to a workflow: trying again would not help."""
+    return ev.Error(code=failure.code, type="ExpressionError", message=failure.message, retryable=False)
+
+
+def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:
+    """Decide what follows a failed attempt of a node that calls something."""
+    planned, node = turn.state.planned(name), turn.state.node(name)
+    retry = planned.node.retry if isinstance(planned.node, WorkingNode) else None
+    error = replace(error, attempt=node.attempt, context_id=name)
+    failures = node.failures + 1
+    if retry is None:
+        fail(turn, name, error)
+        return
+    failure = Failure(
+        code=error.code,
+        type=error.type,
+        message=error.message,
+        retryable=error.retryable,
+        bases=bases,
+        status=error.status,
+    )
+    if is_retryable(retry, failure) and not is_exhausted(retry, failures):
+        at = turn.now + delay_before(retry, failures, jitter)
+        turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at))
+    elif retry.on_exhausted == "pause":
+        turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True))
+    else:
+        fail(turn, name, error)
+
+
+def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None:
+    """Decide a final failure: it leaves by the error port, is passed over, or fails the scope that it is in.
+
+    What is not to be `caught` (a rejection that nobody wired) takes the scope with it in any case.
+    """
+    while True:
+        planned, node = turn.state.planned(name), turn.state.node(name)
+        error = replace(error, context_id=error.context_id or name)
+        port: str | None = None
+        if caught and planned.targets("error"):
+            port = "error"
+        elif caught and planned.node.on_error == "continue":
+            port = default_port(planned.node.type) or "done"
+        turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, port=port))
+        path = turn.scope_of(name)
+        if port is not None:
+            turn.settled.append(path)
+            return
+        if not path:
+            cancel_points(turn, "")
+            turn.emit(ev.ExecutionFailed(error=error, node=name))
+            return
+        container = _fail_scope(turn, path, error)
+        if container is None:
+            return
+        name, caught = container, True
+
+
+def _fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
+    """Close a scope that failed; return its container if that fails with it at once."""
+    scope = turn.state.scopes[path]
+    container = turn.state.planned(scope.node).node
+    cancel_points(turn, path)
+    turn.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="failed", error=error))
+    if isinstance(container, Loop):
+        return scope.node
+    if isinstance(container, Parallel) and container.on_failure == "fail_fast":
+        cancel_scopes(turn, scope.node)
+        return scope.node
+    turn.settled.append(path)
+    return None
+
+
+def cancel_scopes(turn: Turn, container: str) -> None:
+    """Close every scope of a container that is still at work."""
+    open_ones = [(path, row.key) for path, row in turn.state.scopes.rows.items() if row.node == container]
+    for path, key in sorted(open_ones, key=lambda pair: str(pair[1])):
+        cancel_points(turn, path)
+        turn.emit(ev.ScopeClosed(node=container, key=key, end="cancelled"))
+
+
+def cancel_points(turn: Turn, path: str, reason: str = "") -> None:
+    """Cancel every pause point in a scope and in the scopes within it."""
+    points = [point for point in turn.state.points.rows.values() if _is_within(turn.scope_of(point.node), path)]
+    for point in sorted(points, key=lambda point: point.id):
+        turn.emit(ev.PausePointCancelled(point=point.id, reason=reason))
+
+
+def _is_within(path: str, around: str) -> bool:
+    return not around or path == around or path.startswith(f"{around}:")

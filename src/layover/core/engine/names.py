@@ -1,0 +1,157 @@
+"""The names that expressions of a node can use, read from the state where they lie.
+
+Nothing is copied: `nodes` is a view that finds an output when it is asked for one, in the node's own scope first and
+then outwards, so that an expression costs the same whatever has happened before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.definitions.node_types import Loop, Parallel
+from layover.core.engine.evolve import context_id, variables_of
+from layover.core.expressions import Moment
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import Execution, NodeState
+
+
+class Names(Mapping[str, object]):
+    """The root names at one scope; `extra` are names that only some places have."""
+
+    __slots__ = ("_extra", "_path", "_state")
+
+    def __init__(self, state: Execution, path: str, extra: Mapping[str, object] | None = None) -> None:
+        self._state = state
+        self._path = path
+        self._extra = extra or {}
+
+    def __getitem__(self, name: str) -> object:
+        if name in self._extra:
+            return self._extra[name]
+        read = _ROOTS.get(name)
+        if read is not None:
+            return read(self._state, self._path)
+        path = self._path
+        while path:
+            around, _, step = path.rpartition(":")
+            found = _names_of_scope(self._state, path, around, step)
+            if name in found:
+                return found[name]
+            path = around
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._extra
+        yield from _ROOTS
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def moment(state: Execution, name: str, now: int) -> Moment:
+    """Return where `now()` and `uuid()` of a node come from: the same for every replay of the same step."""
+    return Moment(now, f"{state.facts.id}/{name}/{state.counts['seq']}")
+
+
+def _names_of_scope(state: Execution, path: str, around: str, step: str) -> dict[str, object]:
+    """Return the names that a container gives to one of its scopes."""
+    container = state.graph(around).node(step.partition(".")[0]).node
+    if not isinstance(container, Loop | Parallel) or path not in state.scopes:
+        return {}
+    scope = state.scopes[path]
+    if isinstance(scope.key, str):
+        return {}
+    if container.for_each is None:
+        return {container.index_as: scope.key}
+    return {container.as_: scope.item, container.index_as: scope.key}
+
+
+class _View(Mapping[str, object]):
+    """Something of each node that has it, by the node's id; the innermost scope counts."""
+
+    __slots__ = ("_has", "_of", "_path", "_state")
+
+    def __init__(
+        self, state: Execution, path: str, has: Callable[[NodeState], bool], of: Callable[[NodeState], object]
+    ) -> None:
+        self._state = state
+        self._path = path
+        self._has = has
+        self._of = of
+
+    def _find(self, name: str) -> NodeState | None:
+        path = self._path
+        nodes = self._state.nodes.rows
+        while True:
+            node = nodes.get(context_id(path, name))
+            if node is not None and self._has(node):
+                return node
+            if not path:
+                return None
+            path = path.rpartition(":")[0]
+
+    def __getitem__(self, name: str) -> object:
+        node = self._find(name)
+        if node is None:
+            raise KeyError(name)
+        return self._of(node)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        path = self._path
+        seen: set[str] = set()
+        while True:
+            for planned in self._state.graph(path).nodes:
+                if planned.id not in seen and planned.id in self:
+                    seen.add(planned.id)
+                    yield planned.id
+            if not path:
+                return
+            path = path.rpartition(":")[0]
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _has_output(node: NodeState) -> bool:
+    return node.status in ("completed", "failed")
+
+
+def _has_error(node: NodeState) -> bool:
+    return node.error is not None
+
+
+def _output(node: NodeState) -> object:
+    return node.output
+
+
+def _error(node: NodeState) -> object:
+    return msgspec.to_builtins(node.error)
+
+
+def _execution(state: Execution, _path: str) -> object:
+    facts = state.facts
+    return {
+        "id": facts.id,
+        "workflow": facts.workflow,
+        "created_at": facts.created_at,
+        "started_at": facts.started_at,
+        "user": facts.user,
+        "resume_count": facts.resume_count,
+    }
+
+
+_ROOTS: dict[str, Callable[[Execution, str], object]] = {
+    "input": lambda state, _path: state.facts.input,
+    "nodes": lambda state, path: _View(state, path, _has_output, _output),
+    "errors": lambda state, path: _View(state, path, _has_error, _error),
+    "vars": variables_of,
+    "execution": _execution,
+    "trigger": lambda state, _path: state.facts.trigger,
+}

@@ -1,0 +1,176 @@
+"""Containers: which rounds and branches are opened, what each leaves behind, and when the container is done.
+
+A loop has one scope open at a time, a parallel as many as its `concurrency` allows. The items are fixed when the
+container is entered and recorded with that event; a `while` is asked anew before each round.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from layover.core.definitions.node_types import Loop, Parallel
+from layover.core.engine import events as ev
+from layover.core.engine.evolve import context_id
+from layover.core.engine.failures import error_of, fail
+from layover.core.expressions import ExpressionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.turn import Turn
+    from layover.core.plan import PlannedNode
+
+_MOST_ROUNDS = 1_000_000
+
+
+def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
+    """Begin a container: fix its items and open its first scopes."""
+    try:
+        items = _items(turn, name, planned)
+    except ExpressionError as failure:
+        fail(turn, name, error_of(failure))
+        return
+    turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=1))
+    turn.emit(ev.NodeStarted(node=name, attempt=1, input=items))
+    limit = planned.node.max_iterations if isinstance(planned.node, Loop) else None
+    if limit is not None and isinstance(items, list) and len(items) > limit:
+        fail(turn, name, _too_many(limit))
+        return
+    go_on(turn, name)
+
+
+def go_on(turn: Turn, name: str) -> None:
+    """Open what may be opened next, or end the container."""
+    planned = turn.state.planned(name)
+    try:
+        if isinstance(planned.node, Loop):
+            _next_round(turn, name, planned, planned.node)
+        elif isinstance(planned.node, Parallel):
+            _next_branches(turn, name, planned.node)
+    except ExpressionError as failure:
+        fail(turn, name, error_of(failure))
+
+
+def close_scope(turn: Turn, path: str) -> None:
+    """Close a scope all of whose nodes are settled, and go on with its container."""
+    scope = turn.state.scopes[path]
+    planned = turn.state.planned(scope.node)
+    try:
+        output = collected_output(turn, path, planned, scope.node)
+        broken = turn.holds(path, scope.node, planned, "break_if", None)
+    except ExpressionError as failure:
+        turn.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="failed", error=error_of(failure)))
+        fail(turn, scope.node, error_of(failure))
+        return
+    turn.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="broken" if broken else "done", output=output))
+    if broken:
+        _end_loop(turn, scope.node)
+    else:
+        go_on(turn, scope.node)
+
+
+def collected_output(turn: Turn, path: str, planned: PlannedNode, name: str) -> object:
+    """Return what a scope gives: what `collect` says, or the output of its leaf, or of its leaves by id."""
+    if "collect" in planned.fillings:
+        return turn.render_in(path, name, planned, "collect")
+    return leaf_output(turn, path)
+
+
+def leaf_output(turn: Turn, path: str) -> object:
+    """Return the output of the only node at which a path ended, or a map of several by id."""
+    state = turn.state
+    outputs: dict[str, object] = {}
+    for planned in state.graph(path).nodes:
+        node = state.node(context_id(path, planned.id))
+        if node.status == "completed" and not planned.targets(node.port):
+            outputs[planned.id] = node.output
+    if len(outputs) == 1:
+        return next(iter(outputs.values()))
+    return outputs or None
+
+
+def _items(turn: Turn, name: str, planned: PlannedNode) -> object:
+    node = planned.node
+    if isinstance(node, Loop) and node.times is not None:
+        times = node.times if isinstance(node.times, int) else turn.render(name, planned, "times")
+        if isinstance(times, bool) or not isinstance(times, int) or not 0 <= times <= _MOST_ROUNDS:
+            raise ExpressionError("`times` needs a whole number from 0.", code="invalid_argument")
+        return times
+    if "for_each" in planned.expressions:
+        found = turn.evaluate(name, planned, "for_each")
+        if not isinstance(found, list):
+            raise ExpressionError("`for_each` needs a list.", code="no_such_overload")
+        return found
+    return None
+
+
+def _next_round(turn: Turn, name: str, planned: PlannedNode, node: Loop) -> None:
+    while True:
+        row = turn.state.node(name)
+        if row.open_scopes:
+            return
+        key, items = row.next_round, row.input
+        if isinstance(items, list):
+            more, item = key < len(items), items[key] if key < len(items) else None
+        elif isinstance(items, int):
+            more, item = key < items, None
+        else:
+            more, item = turn.holds(turn.scope_of(name), name, planned, "while", {node.index_as: key}), None
+        if not more:
+            _end_loop(turn, name)
+            return
+        if node.max_iterations is not None and key >= node.max_iterations:
+            fail(turn, name, _too_many(node.max_iterations))
+            return
+        given = {node.index_as: key} if node.for_each is None else {node.as_: item, node.index_as: key}
+        if not turn.holds(turn.scope_of(name), name, planned, "skip_if", given):
+            turn.emit(ev.ScopeOpened(node=name, key=key, item=item))
+            return
+        turn.emit(ev.ScopeClosed(node=name, key=key, end="skipped"))
+
+
+def _end_loop(turn: Turn, name: str) -> None:
+    row = turn.state.node(name)
+    kept = (turn.state.collected[name, key] for key in range(row.next_round))
+    output = [one.output for one in kept if one.kept]
+    _complete(turn, name, output)
+
+
+def _next_branches(turn: Turn, name: str, node: Parallel) -> None:
+    keys: Sequence[int | str] = [branch.id for branch in node.branches]
+    items = turn.state.node(name).input
+    if node.body is not None:
+        keys = range(len(cast("list[object]", items)))
+    most = node.concurrency or len(keys)
+    while (row := turn.state.node(name)).next_round < len(keys) and row.open_scopes < most:
+        key = keys[row.next_round]
+        item = cast("list[object]", items)[key] if isinstance(key, int) else None
+        turn.emit(ev.ScopeOpened(node=name, key=key, item=item))
+    if row.open_scopes == 0:
+        _end_parallel(turn, name, node, keys)
+
+
+def _end_parallel(turn: Turn, name: str, node: Parallel, keys: Sequence[int | str]) -> None:
+    results = {key: turn.state.collected[name, key] for key in keys}
+    errors = {str(key): row.error for key, row in results.items() if row.error is not None}
+    if errors and node.on_failure != "continue":
+        fail(turn, name, next(iter(errors.values())))
+        return
+    outputs = [row.output for row in results.values()]
+    output: object = outputs if node.body is not None else dict(zip(map(str, keys), outputs, strict=True))
+    error = None
+    if errors:
+        details = [{"key": key, "code": one.code, "message": one.message} for key, one in errors.items()]
+        message = f"{len(errors)} of {len(keys)} branches failed."
+        error = ev.Error(code="branches_failed", message=message, context_id=name, details=details)
+    _complete(turn, name, output, error)
+
+
+def _complete(turn: Turn, name: str, output: object, error: ev.Error | None = None) -> None:
+    duration = turn.now - turn.state.node(name).started_at
+    turn.emit(ev.NodeCompleted(node=name, output=output, duration_ms=duration, error=error))
+    turn.settled.append(turn.scope_of(name))
+
+
+def _too_many(limit: int) -> ev.Error:
+    return ev.Error(code="too_many_iterations", message=f"More than {limit} iterations.", retryable=False)

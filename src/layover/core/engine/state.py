@@ -1,0 +1,201 @@
+"""What an execution is at one moment: everything that its events so far imply, and nothing else.
+
+Rows are frozen and replaced as a whole; they live in tables that can go back (`tables.py`). Nodes are found by their
+context id, scopes by their path, points by their id. A scope that has closed leaves nothing but what it collected, so
+the state stays as small as what is still going on. The plan belongs to the state but not to its encoding: the version
+row it comes from is immutable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+import msgspec
+
+from layover.core.engine.events import Error, PointKind
+from layover.core.engine.tables import Journal, Table
+
+if TYPE_CHECKING:
+    from layover.core.plan import Plan, PlannedGraph, PlannedNode
+
+ExecutionStatus = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
+NodeStatus = Literal[
+    "idle",  # some of its edges are settled
+    "ready",  # it may begin
+    "scheduled",  # a call will be made
+    "running",  # a call is being made
+    "entered",  # a container whose scopes are at work
+    "waiting",  # its pause point is open
+    "backoff",  # it failed and will be tried again
+    "incident",  # it failed for good and waits for an operator
+    "stopped",  # it was given up because what it belongs to ended
+    "completed",
+    "failed",
+    "skipped",
+]
+PointStatus = Literal["open", "answered"]
+Count = Literal[
+    "seq",  # events so far
+    "calls",  # nodes that are scheduled or running
+    "people",  # open points and incidents that wait for a person
+    "first_ticket",  # of the nodes that are ready
+    "next_ticket",
+    "answers",  # answers so far: their order is the order in which they are applied
+]
+COUNTS: tuple[Count, ...] = get_args(Count)
+
+PEOPLE: frozenset[PointKind] = frozenset({"approval", "form"})
+CALLING: frozenset[NodeStatus] = frozenset({"scheduled", "running"})
+
+
+class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One node in one scope."""
+
+    status: NodeStatus = "idle"
+    settled: int = 0
+    taken: int = 0
+    ticket: int = -1
+    attempt: int = 0
+    failures: int = 0
+    recoveries: int = 0
+    started_at: int = 0
+    input: object = None
+    output: object = None
+    port: str = ""
+    closed_seq: int = 0
+    error: Error | None = None
+    checkpoint: object = None
+    journal: dict[str, object] = {}
+    point: str = ""
+    open_scopes: int = 0
+    next_round: int = 0
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One graph that is being run: the root, a round, or a branch; `open` counts its nodes that are not settled."""
+
+    open: int
+    node: str = ""
+    key: int | str = 0
+    item: object = None
+    variables: dict[str, object] | None = None
+
+
+class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a closed scope left to its container."""
+
+    output: object = None
+    kept: bool = True
+    error: Error | None = None
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A place that waits for something outside."""
+
+    id: str
+    node: str
+    kind: PointKind
+    opened_at: int
+    status: PointStatus = "open"
+    deadline: int | None = None
+    on_deadline: str | None = None
+    details: dict[str, object] = {}
+    turn: int = 0
+    port: str = ""
+    output: object = None
+    by: str | None = None
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What there is only once in an execution."""
+
+    id: str = ""
+    workflow: str = ""
+    hash: str = ""
+    input: object = None
+    trigger: object = None
+    user: str | None = None
+    created_at: int = 0
+    started_at: int = 0
+    closed: Literal["", "completed", "failed", "cancelled"] = ""
+    gate: Literal["open", "pausing", "paused"] = "open"
+    paused_at: int = 0
+    paused_reason: str = ""
+    resume_count: int = 0
+    output: object = None
+    outcome: str = ""
+    outcome_reason: str = ""
+    error: Error | None = None
+    failed_node: str | None = None
+
+
+class Execution:
+    """The state of one execution, with its plan."""
+
+    __slots__ = ("_facts", "collected", "counts", "journal", "nodes", "plan", "points", "queue", "scopes", "timers")
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.journal = Journal()
+        self._facts: Table[str, Facts] = Table(self.journal, {"": Facts()})
+        self.counts: Table[Count, int] = Table(self.journal, dict.fromkeys(COUNTS, 0))
+        self.scopes: Table[str, Scope] = Table(self.journal)
+        self.nodes: Table[str, NodeState] = Table(self.journal)
+        self.points: Table[str, Point] = Table(self.journal)
+        self.collected: Table[tuple[str, int | str], Collected] = Table(self.journal)
+        self.queue: Table[int, str] = Table(self.journal)
+        self.timers: Table[str, int] = Table(self.journal)
+
+    @property
+    def facts(self) -> Facts:
+        """What there is only once."""
+        return self._facts.rows[""]
+
+    def change(self, **facts: object) -> None:
+        """Replace some of what there is only once."""
+        self._facts.put("", msgspec.structs.replace(self._facts.rows[""], **facts))
+
+    def count(self, name: Count, by: int) -> None:
+        """Add to a count."""
+        self.counts.put(name, self.counts.rows[name] + by)
+
+    def node(self, context_id: str) -> NodeState:
+        """Return the state of a node; one that nothing has reached yet is idle."""
+        return self.nodes.rows.get(context_id) or _IDLE
+
+    @property
+    def status(self) -> ExecutionStatus:
+        """The one word for it: who is awaited, if it is not running."""
+        facts = self.facts
+        if facts.closed:
+            return facts.closed
+        if facts.gate != "open":
+            return facts.gate
+        if not facts.started_at:
+            return "pending"
+        if self.busy:
+            return "running"
+        return "paused" if self.counts["people"] else "waiting"
+
+    @property
+    def busy(self) -> bool:
+        """Whether any node is ready, scheduled or running."""
+        return bool(self.counts["calls"] or self.queue.rows)
+
+    def graph(self, path: str) -> PlannedGraph:
+        """Return the graph that a scope runs."""
+        graph = self.plan.graph
+        if path:
+            for step in path.split(":"):
+                container, _, key = step.partition(".")
+                bodies = graph.node(container).bodies
+                graph = bodies[""] if "" in bodies else bodies[key]
+        return graph
+
+    def planned(self, context_id: str) -> PlannedNode:
+        """Return the plan of a node."""
+        name, _, path = context_id.partition(":")
+        return self.graph(path).node(name)
+
+
+_IDLE = NodeState()

@@ -1,0 +1,76 @@
+"""Tables that can go back.
+
+The state of an execution is a handful of tables. While a command is decided, events are applied to the very state, so
+that each step sees the one before it; every write is noted in a shared journal. Afterwards the journal is either
+forgotten (the events were committed) or played backwards (they were not, or somebody only wanted to know). So deciding
+costs what changes, never what exists, and yet leaves no trace until it is told to.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_ABSENT = object()
+
+
+class Journal:
+    """What was overwritten since the last mark, newest last."""
+
+    __slots__ = ("_undo",)
+
+    def __init__(self) -> None:
+        self._undo: list[tuple[dict[object, object], object, object]] = []
+
+    def note(self, table: dict[object, object], key: object) -> None:
+        """Remember what a table holds under a key before it is changed."""
+        self._undo.append((table, key, table.get(key, _ABSENT)))
+
+    def keep(self) -> None:
+        """Accept all changes: there is no way back behind this point."""
+        self._undo.clear()
+
+    def revert(self) -> None:
+        """Undo all changes since the last `keep`."""
+        while self._undo:
+            table, key, value = self._undo.pop()
+            if value is _ABSENT:
+                table.pop(key, None)
+            else:
+                table[key] = value
+
+
+class Table(Generic[K, V]):
+    """A mapping whose writes are noted. Its order means nothing: whoever needs one has it in the keys."""
+
+    __slots__ = ("_journal", "rows")
+
+    def __init__(self, journal: Journal, rows: dict[K, V] | None = None) -> None:
+        self.rows: dict[K, V] = {} if rows is None else rows
+        self._journal = journal
+
+    def __getitem__(self, key: K) -> V:
+        return self.rows[key]
+
+    def __contains__(self, key: K) -> bool:
+        return key in self.rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def get(self, key: K) -> V | None:
+        """Return what stands under a key, if anything does."""
+        return self.rows.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Write a row."""
+        self._journal.note(self.rows, key)  # type: ignore[arg-type]  # the journal does not care what a table holds
+        self.rows[key] = value
+
+    def drop(self, key: K) -> None:
+        """Remove a row if it is there."""
+        if key in self.rows:
+            self._journal.note(self.rows, key)  # type: ignore[arg-type]  # as above
+            del self.rows[key]

@@ -1,0 +1,77 @@
+"""One decision being made: the state moves along with the events, so that each rule sees what the last one did."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from layover.core.engine.evolve import evolve
+from layover.core.engine.names import Names, moment
+from layover.core.expressions import ExpressionError, Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.core.engine.events import AnyEvent
+    from layover.core.engine.state import Execution
+    from layover.core.plan import PlannedNode
+
+
+class Turn:
+    """The events decided so far, and what may have to be looked at because of them."""
+
+    __slots__ = ("events", "now", "settled", "state")
+
+    def __init__(self, state: Execution, now: int) -> None:
+        self.state = state
+        self.now = now
+        self.events: list[AnyEvent] = []
+        self.settled: list[str] = []
+
+    def emit(self, event: AnyEvent) -> None:
+        """Decide an event: it happens now."""
+        evolve(self.state, event, self.now)
+        self.events.append(event)
+
+    def evaluate(
+        self, name: str, planned: PlannedNode, field: str, extra: Mapping[str, object] | None = None
+    ) -> object:
+        """Return what an expression of a node gives."""
+        return self.evaluate_in(name.partition(":")[2], name, planned, field, extra)
+
+    def evaluate_in(
+        self, path: str, name: str, planned: PlannedNode, field: str, extra: Mapping[str, object] | None = None
+    ) -> object:
+        """Return what an expression of a node gives in some scope."""
+        names = Names(self.state, path, extra)
+        return planned.expressions[field].evaluate(names, moment(self.state, name, self.now))
+
+    def holds(self, path: str, name: str, planned: PlannedNode, field: str, extra: Mapping[str, object] | None) -> bool:
+        """Return whether a condition of a node holds in some scope; without one it does not."""
+        if field not in planned.expressions:
+            return False
+        found = self.evaluate_in(path, name, planned, field, extra)
+        if not isinstance(found, bool):
+            raise ExpressionError(f"`{field}` needs true or false.", code="no_such_overload")
+        return found
+
+    def render(self, name: str, planned: PlannedNode, field: str, default: object = None) -> object:
+        """Return a field of a node with its templates filled."""
+        return self.render_in(name.partition(":")[2], name, planned, field, default)
+
+    def render_in(self, path: str, name: str, planned: PlannedNode, field: str, default: object = None) -> object:
+        """Return a field of a node with its templates filled by the names of some scope."""
+        filling = planned.fillings.get(field)
+        if filling is None:
+            return default
+        return filling.render(Names(self.state, path), moment(self.state, name, self.now), Meter())
+
+    def new_id(self) -> str:
+        """Return an id that is the same whenever this step is decided again."""
+        seed = f"{self.state.facts.id}/{self.state.counts['seq']}"
+        digits = hashlib.sha256(seed.encode()).hexdigest()
+        return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"
+
+    def scope_of(self, name: str) -> str:
+        """Return the path of the scope that a node is in."""
+        return name.partition(":")[2]
