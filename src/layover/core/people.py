@@ -46,7 +46,7 @@ class Person(msgspec.Struct, frozen=True):
     roles: tuple[str, ...] = ()
 
 
-class Rules(msgspec.Struct, frozen=True):
+class Rules(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who is asked and how many of them it takes, as it stands at this moment.
 
     A delegate `(giver, taker)` lets the taker act in the giver's place; the giver may still do so, too.
@@ -66,7 +66,7 @@ class Rules(msgspec.Struct, frozen=True):
     escalation_ahead: bool = False
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one person decided; `on_behalf_of` names the place they took, if it is not their own."""
 
     by: str
@@ -181,16 +181,15 @@ def _place_for(rules: Rules, person: Person, decisions: Sequence[Decision]) -> s
 
 def _free_places(rules: Rules, person: Person, decisions: Sequence[Decision]) -> list[str] | Refusal:
     """Return the places that a person may take, at least one: their own, or else those they were given."""
-    user = person.user
-    if _decision_by(person, decisions) is not None:
-        return Refusal("already_decided", f"{user} has decided before; a decision cannot be changed.")
+    user, heard = person.user, _heard(decisions)
+    if user in heard:
+        return Refusal("already_decided", f"{user} has decided, or somebody in their place; that cannot be changed.")
     places = [user] if _is_asked(rules, person) else _given_places(rules, user)
     if not places:
         return Refusal("not_allowed", f"{user} is not among those who may decide.")
     open_to = [] if _is_excluded(rules, user) else [name for name in places if not _is_excluded(rules, name)]
     if not open_to:
         return _refuse_requester()
-    heard = _heard(decisions)
     free = [name for name in open_to if name not in heard]
     return free or Refusal("already_decided", f"Somebody has decided in the place of {open_to[0]}.")
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
-from layover.core.engine.decide import play, wake_at
+from layover.core.engine.decide import play
 from layover.core.engine.state import Execution
+from layover.core.engine.timing import wake_at
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
@@ -72,9 +73,19 @@ class Rehearsal:
         self.now = until
         return self
 
-    def answer(self, node: str, data: object = None, *, approved: bool | None = None, by: str = "ann") -> Rehearsal:
+    def answer(
+        self,
+        node: str,
+        data: object = None,
+        *,
+        approved: bool | None = None,
+        by: str = "ann",
+        roles: tuple[str, ...] = (),
+        comment: str = "",
+    ) -> Rehearsal:
         """Answer the open point of a node and go on."""
-        self.send(cmd.Answer(point=self.point(node).id, data=data, approved=approved, by=by))
+        point = self.point(node).id
+        self.send(cmd.Answer(point=point, data=data, approved=approved, by=by, roles=roles, comment=comment))
         return self.run()
 
     def point(self, node: str) -> Point:
@@ -85,6 +96,16 @@ class Rehearsal:
     def waiting(self) -> list[str]:
         """The nodes that wait at a point, by context id."""
         return sorted(point.node for point in self.state.points.rows.values())
+
+    @property
+    def status(self) -> str:
+        """The status of the execution."""
+        return self.state.status
+
+    @property
+    def error(self) -> str:
+        """The code of the error that the execution failed with, or nothing."""
+        return self.state.facts.error.code if self.state.facts.error is not None else ""
 
     @property
     def output(self) -> object:

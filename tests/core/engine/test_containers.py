@@ -46,8 +46,7 @@ def test_a_loop_stops_at_its_bound() -> None:
     flow = rehearse(
         "  - {id: l, type: loop, while: 'true', max_iterations: 3, body: [{id: c, type: compute, output: 1}]}\n"
     ).start()
-    assert flow.state.facts.error is not None
-    assert flow.state.facts.error.code == "too_many_iterations"
+    assert flow.error == "too_many_iterations"
     assert len(only(flow, ev.ScopeOpened)) == 3
 
 

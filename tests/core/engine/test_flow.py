@@ -14,7 +14,7 @@ def test_a_chain_runs_in_order_and_gives_the_output_of_its_leaf() -> None:
         "  - {id: a, type: f, input: '${input}', next: b}\n  - {id: b, type: g, input: '${nodes.a + 1}'}\n",
         {"f": lambda given: given, "g": lambda given: [given]},
     ).start(41)
-    assert flow.state.status == "completed"
+    assert flow.status == "completed"
     assert flow.output == [42]
     assert types(flow) == [
         "ExecutionCreated",
@@ -108,7 +108,7 @@ def test_an_end_ends_everything_and_cancels_what_waits() -> None:
   - {id: stop, type: end, outcome: blocked, reason: "because ${input}", output: {a: 1}}
 """
     ).start("x")
-    assert flow.state.status == "completed"
+    assert flow.status == "completed"
     assert (flow.state.facts.outcome, flow.state.facts.outcome_reason) == ("blocked", "because x")
     assert flow.output == {"a": 1}
     assert len(only(flow, ev.PausePointCancelled)) == 1
@@ -125,7 +125,7 @@ def test_several_leaves_give_a_map_by_id() -> None:
 
 def test_a_failure_that_nobody_takes_care_of_fails_the_execution() -> None:
     flow = rehearse("  - {id: a, type: f, next: b}\n  - {id: b, type: g}\n", {"f": failing}).start()
-    assert flow.state.status == "failed"
+    assert flow.status == "failed"
     assert flow.state.facts.failed_node == "a"
     assert flow.state.facts.error is not None
     assert flow.state.facts.error.message == "broken"

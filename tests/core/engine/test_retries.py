@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layover.core.engine import events as ev
 from layover.core.engine.commands import Create, Recover, Resume, Wake
-from layover.core.engine.decide import wake_at
+from layover.core.engine.timing import wake_at
 
 from .flows import failing, fails_times, only, rehearse
 
@@ -15,7 +15,7 @@ def test_a_failed_attempt_is_made_again_after_its_delay() -> None:
     )
     flow.start()
     assert flow.state.node("a").status == "backoff"
-    assert flow.state.status == "waiting"
+    assert flow.status == "waiting"
     assert wake_at(flow.state) == flow.now + 10_000
     flow.skip(10_000)
     assert wake_at(flow.state) == flow.now + 30_000
@@ -24,20 +24,20 @@ def test_a_failed_attempt_is_made_again_after_its_delay() -> None:
 
 def test_attempts_are_exhausted_after_max_attempts_calls() -> None:
     flow = rehearse("  - {id: a, type: f, retry: {max_attempts: 3, delay: 1s}}\n", {"f": failing}).start().skip(60_000)
-    assert flow.state.status == "failed"
+    assert flow.status == "failed"
     assert len(only(flow, ev.NodeStarted)) == 3
 
 
 def test_an_ignored_error_is_not_tried_again() -> None:
     flow = rehearse("  - {id: a, type: f, retry: {ignore: [ValueError]}}\n", {"f": failing}).start()
-    assert flow.state.status == "failed"
+    assert flow.status == "failed"
 
 
 def test_an_exhausted_node_can_wait_for_an_operator() -> None:
     flow = rehearse(
         "  - {id: a, type: f, retry: {max_attempts: 1, on_exhausted: pause}}\n", {"f": fails_times(1, "mended")}
     ).start()
-    assert flow.state.status == "paused"
+    assert flow.status == "paused"
     assert wake_at(flow.state) is None
     flow.send(Resume(by="op"))
     assert flow.run().output == "mended"
@@ -49,9 +49,8 @@ def test_a_call_past_its_timeout_fails_and_its_late_result_is_fenced() -> None:
     assert wake_at(flow.state) == flow.now + 5_000
     flow.now += 5_000
     flow.send(Wake())
-    assert flow.state.status == "failed"
-    assert flow.state.facts.error is not None
-    assert flow.state.facts.error.code == "timeout"
+    assert flow.status == "failed"
+    assert flow.error == "timeout"
 
 
 def test_a_wake_before_its_time_changes_nothing() -> None:
@@ -74,6 +73,5 @@ def test_a_node_that_keeps_losing_its_instance_fails() -> None:
     flow.send(Create(id="execution"))
     for _ in range(3):
         flow.send(Recover())
-    assert flow.state.status == "failed"
-    assert flow.state.facts.error is not None
-    assert flow.state.facts.error.code == "max_recoveries"
+    assert flow.status == "failed"
+    assert flow.error == "max_recoveries"

@@ -38,7 +38,7 @@ def look_everywhere(turn: Turn) -> None:
     """Go on with whatever came to an end while the gate was closed."""
     turn.settled.extend(sorted(turn.state.scopes.rows))
     for name in sorted(name for name, node in turn.state.nodes.rows.items() if node.status == "entered"):
-        if turn.state.node(name).status == "entered":
+        if not turn.state.facts.closed and turn.state.node(name).status == "entered":
             go_on(turn, name)
 
 

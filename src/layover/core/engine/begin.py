@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from layover.core.definitions.durations import parse_duration
 from layover.core.definitions.node_types import (
+    Approval,
     AskingNode,
-    Call,
     Callback,
     ChildWorkflow,
     Compute,
@@ -23,14 +24,16 @@ from layover.core.definitions.node_types import (
     Set,
     Switch,
     WaitSignal,
+    WorkingNode,
 )
 from layover.core.engine import events as ev
-from layover.core.engine.evolve import context_id, variable_scope
 from layover.core.engine.failures import cancel_points, error_of, fail
+from layover.core.engine.movement import context_id, variable_scope
 from layover.core.engine.rounds import enter
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import parse_timestamp
 from layover.core.expressions.values import equal
+from layover.core.people import Rules
 
 if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
@@ -44,9 +47,9 @@ def begin(turn: Turn, name: str) -> None:
         match planned.node:
             case Loop() | Parallel():
                 enter(turn, name, planned)
-            case Call() | Http():
-                _call(turn, name, planned)
-            case Delay() | AskingNode() | WaitSignal() | Callback() | ChildWorkflow():
+            case WorkingNode():
+                attempt(turn, name, planned, "reached")
+            case Delay() | AskingNode() | WaitSignal():
                 _wait(turn, name, planned)
             case _:
                 _decide_inline(turn, name, planned)
@@ -54,16 +57,26 @@ def begin(turn: Turn, name: str) -> None:
         fail(turn, name, error_of(failure))
 
 
-def start_call(turn: Turn, name: str, planned: PlannedNode, attempt: int) -> None:
-    """Make a call that has been scheduled: its input is what its templates give now."""
+def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause) -> None:
+    """Make another attempt of a node that calls something, or has something called and waits for it."""
+    number = turn.state.node(name).attempt + 1
+    turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=number, cause=cause))
+    start_attempt(turn, name, planned, number)
+
+
+def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> None:
+    """Start an attempt that has been scheduled: its input is what its templates give now."""
     try:
+        if isinstance(planned.node, Callback | ChildWorkflow):
+            _wait(turn, name, planned)
+            return
         given = _input(turn, name, planned)
         timeout = _span(turn, name, planned, "timeout")
     except ExpressionError as failure:
         fail(turn, name, error_of(failure))
         return
     until = turn.now + timeout if timeout is not None else None
-    turn.emit(ev.NodeStarted(node=name, attempt=attempt, input=given, timeout_at=until))
+    turn.emit(ev.NodeStarted(node=name, attempt=number, input=given, timeout_at=until))
 
 
 def complete(turn: Turn, name: str, output: object, port: str = "done") -> None:
@@ -132,9 +145,9 @@ def _merged(turn: Turn, name: str, planned: PlannedNode, node: Merge) -> object:
 
 def _end(turn: Turn, name: str, planned: PlannedNode, node: End) -> None:
     output = turn.render(name, planned, "output")
-    reason = turn.render(name, planned, "reason", "")
+    reason = turn.text(name, planned, "reason")
     complete(turn, name, output)
-    finish(turn, output, node.outcome, "" if reason is None else str(reason))
+    finish(turn, output, node.outcome, reason)
 
 
 def finish(turn: Turn, output: object, outcome: str = "executed", reason: str = "") -> None:
@@ -145,12 +158,6 @@ def finish(turn: Turn, output: object, outcome: str = "executed", reason: str = 
 
 
 # Nodes that call
-
-
-def _call(turn: Turn, name: str, planned: PlannedNode) -> None:
-    attempt = turn.state.node(name).attempt + 1
-    turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=attempt))
-    start_call(turn, name, planned, attempt)
 
 
 def _input(turn: Turn, name: str, planned: PlannedNode) -> object:
@@ -172,26 +179,70 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
         until = _until(turn, name, planned, node)
         if until <= turn.now:
             complete(turn, name, None)
-            return
-        _open(turn, name, "timer", until, None, {})
+        else:
+            turn.emit(ev.PausePointOpened(node=name, point=turn.new_id(), kind="timer", deadline=until))
         return
-    deadline = _span(turn, name, planned, "deadline")
-    outcome = cast("str | None", getattr(node, "on_deadline", None))
-    at = turn.now + deadline if deadline is not None else None
-    if at is None and isinstance(node, AskingNode):
+    length = _span(turn, name, planned, "deadline") if hasattr(node, "deadline") else None
+    deadline = turn.now + length if length is not None else None
+    on_deadline = cast("str | None", getattr(node, "on_deadline", None))
+    rules: Rules | None = None
+    remind_at: tuple[int, ...] = ()
+    escalate_at: int | None = None
+    if isinstance(node, AskingNode):
+        rules = _rules(turn, name, planned, node)
+        remind_at = tuple(sorted(turn.now + after for after in node.remind))
+        escalate_at = turn.now + node.escalate.after if node.escalate is not None else None
         longest = turn.state.plan.definition.settings.max_pause
-        at, outcome = (turn.now + longest, "expired") if isinstance(longest, int) else (None, None)
-    details = {field: turn.render(name, planned, field) for field in planned.fillings if field != "deadline"}
-    _open(turn, name, _POINT_KINDS[node.type], at, outcome, details)
-
-
-def _open(
-    turn: Turn, name: str, kind: ev.PointKind, deadline: int | None, outcome: str | None, details: dict[str, object]
-) -> None:
-    point = turn.new_id()
+        if deadline is None and isinstance(longest, int):
+            deadline, on_deadline = turn.now + longest, "expired"
     turn.emit(
-        ev.PausePointOpened(node=name, point=point, kind=kind, deadline=deadline, on_deadline=outcome, details=details)
+        ev.PausePointOpened(
+            node=name,
+            point=turn.new_id(),
+            kind=_POINT_KINDS[node.type],
+            deadline=deadline,
+            on_deadline=on_deadline,
+            details=_details(turn, name, planned),
+            rules=rules,
+            remind_at=remind_at,
+            escalate_at=escalate_at,
+        )
     )
+
+
+def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
+    """Return what whoever is waited for is shown, with its templates filled."""
+    details: dict[str, object] = {}
+    for field in planned.fillings:
+        last = field.rpartition(".")[2]
+        if last in ("title", "signal", "key"):
+            details[field] = turn.text(name, planned, field)
+        elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
+            details[field] = turn.render(name, planned, field)
+    return details
+
+
+def _rules(turn: Turn, name: str, planned: PlannedNode, node: AskingNode) -> Rules | None:
+    """Return who is asked and how they decide, with names and roles filled in."""
+    users = [turn.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.users.")]
+    roles = [turn.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.roles.")]
+    if "approvers.expression" in planned.fillings:
+        found = turn.render(name, planned, "approvers.expression")
+        if not isinstance(found, list) or not all(isinstance(user, str) for user in found):
+            raise ExpressionError("`approvers.expression` needs a list of user names.", code="invalid_argument")
+        users.extend(found)
+    asked = Rules(users=tuple(users), roles=tuple(roles), escalation_ahead=node.escalate is not None)
+    if isinstance(node, Approval):
+        return replace(
+            asked,
+            need=node.need,
+            reject_need=node.reject_need,
+            exclude_requester=node.exclude_requester,
+            requester=turn.state.facts.user,
+            order=node.order,
+            comment_required=node.comment == "required",
+        )
+    return asked if node.approvers is not None else None
 
 
 _POINT_KINDS: dict[str, ev.PointKind] = {

@@ -62,13 +62,48 @@ class Wake(Command, frozen=True, kw_only=True):
 
 
 class Answer(Command, frozen=True, kw_only=True):
-    """A person (or a system) answers a pause point; for an approval `approved` decides."""
+    """A person answers a pause point; for an approval `approved` decides."""
 
     point: str
+    by: str = ""
+    roles: tuple[str, ...] = ()
     data: object = None
     approved: bool | None = None
-    by: str | None = None
     comment: str = ""
+
+
+class Delegate(Command, frozen=True, kw_only=True):
+    """A person lets another act in their place."""
+
+    point: str
+    by: str
+    roles: tuple[str, ...] = ()
+    to: str
+
+
+class Deliver(Command, frozen=True, kw_only=True):
+    """A signal has come for a point that waits for signals."""
+
+    point: str
+    id: str
+    name: str
+    key: str = ""
+    data: object = None
+
+
+class Report(Command, frozen=True, kw_only=True):
+    """What a callback or a child execution came to."""
+
+    point: str
+    output: object = None
+    error: Error | None = None
+
+
+class CancelPoint(Command, frozen=True, kw_only=True):
+    """Somebody gives up waiting at a point; its node fails."""
+
+    point: str
+    reason: str = ""
 
 
 class Pause(Command, frozen=True, kw_only=True):
@@ -93,10 +128,40 @@ class Cancel(Command, frozen=True, kw_only=True):
     by: str | None = None
 
 
+class Retry(Command, frozen=True, kw_only=True):
+    """Go on with a failed execution from what failed."""
+
+    by: str | None = None
+
+
+class Rewind(Command, frozen=True, kw_only=True):
+    """Drop the results of a node and of everything after it, and go on from there."""
+
+    to: str
+    reason: str = ""
+    by: str | None = None
+
+
 class Recover(Command, frozen=True, kw_only=True):
     """The instance that drove the execution is gone: what it had started is started again."""
 
 
 AnyCommand: TypeAlias = (
-    Create | Complete | Fail | Checkpoint | Record | Wake | Answer | Pause | Resume | Cancel | Recover
+    Create
+    | Complete
+    | Fail
+    | Checkpoint
+    | Record
+    | Wake
+    | Answer
+    | Delegate
+    | Deliver
+    | Report
+    | CancelPoint
+    | Pause
+    | Resume
+    | Cancel
+    | Retry
+    | Rewind
+    | Recover
 )

@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from layover.core.people import Decision, Rules
+
 PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
 ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]
 Cause = Literal["reached", "retried", "recovered"]
@@ -86,6 +88,22 @@ class ExecutionFailed(Event, frozen=True, kw_only=True, tag="execution_failed"):
 
     error: Error
     node: str | None = None
+
+
+class ExecutionReopened(Event, frozen=True, kw_only=True, tag="execution_reopened"):
+    """A closed execution goes on: these nodes are ready again."""
+
+    why: Literal["retry", "rewind"]
+    nodes: tuple[str, ...] = ()
+    by: str | None = None
+
+
+class NodeRewound(Event, frozen=True, kw_only=True, tag="node_rewound"):
+    """The results of a node and of everything after it were dropped; it is ready again."""
+
+    node: str
+    reason: str = ""
+    by: str | None = None
 
 
 class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancelled"):
@@ -192,6 +210,47 @@ class PausePointOpened(Event, frozen=True, kw_only=True, tag="pause_point_opened
     deadline: int | None = None
     on_deadline: str | None = None
     details: dict[str, object] = {}
+    rules: Rules | None = None
+    remind_at: tuple[int, ...] = ()
+    escalate_at: int | None = None
+
+
+class PausePointDecided(Event, frozen=True, kw_only=True, tag="pause_point_decided"):
+    """One of the people who are asked has decided."""
+
+    point: str
+    decision: Decision
+
+
+class PausePointReceived(Event, frozen=True, kw_only=True, tag="pause_point_received"):
+    """One of the signals that are awaited has come."""
+
+    point: str
+    alias: str
+    signal: dict[str, object]
+
+
+class PausePointReminded(Event, frozen=True, kw_only=True, tag="pause_point_reminded"):
+    """It was time to remind the people who are asked."""
+
+    point: str
+    number: int
+
+
+class PausePointEscalated(Event, frozen=True, kw_only=True, tag="pause_point_escalated"):
+    """More people are asked."""
+
+    point: str
+    users: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+class PausePointDelegated(Event, frozen=True, kw_only=True, tag="pause_point_delegated"):
+    """Somebody lets another act in their place."""
+
+    point: str
+    giver: str
+    taker: str
 
 
 class PausePointAnswered(Event, frozen=True, kw_only=True, tag="pause_point_answered"):
@@ -200,6 +259,7 @@ class PausePointAnswered(Event, frozen=True, kw_only=True, tag="pause_point_answ
     point: str
     port: str = "done"
     output: object = None
+    error: Error | None = None
     by: str | None = None
 
 
@@ -231,6 +291,8 @@ AnyEvent: TypeAlias = (
     | ExecutionCompleted
     | ExecutionFailed
     | ExecutionCancelled
+    | ExecutionReopened
+    | NodeRewound
     | NodeScheduled
     | NodeStarted
     | NodeCheckpointed
@@ -241,6 +303,11 @@ AnyEvent: TypeAlias = (
     | ScopeClosed
     | VariableSet
     | PausePointOpened
+    | PausePointDecided
+    | PausePointReceived
+    | PausePointReminded
+    | PausePointEscalated
+    | PausePointDelegated
     | PausePointAnswered
     | PausePointApplied
     | PausePointExpired

@@ -49,22 +49,19 @@ def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...
 def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None:
     """Decide a final failure: it leaves by the error port, is passed over, or fails the scope that it is in.
 
-    What is not to be `caught` (a rejection that nobody wired) takes the scope with it in any case.
+    What is not to be `caught` by its own node (a rejection that nobody wired) takes the scope with it in any case. If
+    nothing around takes care of it either, the execution fails at once and its scopes stay as they are, so that it can
+    be taken up again exactly here.
     """
     while True:
-        planned, node = turn.state.planned(name), turn.state.node(name)
+        port = _way_out(turn, name) if caught else None
         error = replace(error, context_id=error.context_id or name)
-        port: str | None = None
-        if caught and planned.targets("error"):
-            port = "error"
-        elif caught and planned.node.on_error == "continue":
-            port = default_port(planned.node.type) or "done"
-        turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, port=port))
+        turn.emit(ev.NodeFailed(node=name, error=error, attempt=turn.state.node(name).attempt, port=port))
         path = turn.scope_of(name)
         if port is not None:
             turn.settled.append(path)
             return
-        if not path:
+        if not _is_taken_care_of(turn, path):
             cancel_points(turn, "")
             turn.emit(ev.ExecutionFailed(error=error, node=name))
             return
@@ -72,6 +69,27 @@ def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None
         if container is None:
             return
         name, caught = container, True
+
+
+def _way_out(turn: Turn, name: str) -> str | None:
+    """Return the port by which a failed node leaves, if it does."""
+    planned = turn.state.planned(name)
+    if planned.targets("error"):
+        return "error"
+    return (default_port(planned.node.type) or "done") if planned.node.on_error == "continue" else None
+
+
+def _is_taken_care_of(turn: Turn, path: str) -> bool:
+    """Return whether a container around a scope does something about a failure in it."""
+    while path:
+        container = turn.state.scopes[path].node
+        node = turn.state.planned(container).node
+        if isinstance(node, Parallel) and node.on_failure != "fail_fast":
+            return True
+        if _way_out(turn, container) is not None:
+            return True
+        path = turn.scope_of(container)
+    return False
 
 
 def _fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:

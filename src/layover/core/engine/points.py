@@ -1,4 +1,4 @@
-"""Answers and deadlines of pause points.
+"""Answers, signals, reports and deadlines of pause points.
 
 An answer is recorded at once and applied when its turn comes: in a `sequential` workflow the work that one answer
 releases drains before the next is applied; in a `concurrent` one it is applied at once. Behind a closed gate answers
@@ -7,34 +7,103 @@ are recorded and nothing is applied. Answer and deadline race only in the order 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from layover.core.definitions.node_types import WaitSignal
 from layover.core.engine import events as ev
+from layover.core.engine.answers import refusal, verdict
 from layover.core.engine.begin import complete
-from layover.core.engine.failures import fail
-from layover.core.engine.state import PEOPLE
+from layover.core.engine.failures import attempt_failed, fail
+from layover.core.expressions import ExpressionError
+from layover.core.people import Accepted, Decision, Person, Refusal, Rules, check_delegation, outcome
 
 if TYPE_CHECKING:
-    from layover.core.engine.commands import Answer
+    from layover.core.engine import commands as cmd
     from layover.core.engine.state import Point
     from layover.core.engine.turn import Turn
 
 _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
 
-def answer(turn: Turn, command: Answer) -> None:
-    """Record an answer; one for a point that is not open changes nothing."""
-    point = turn.state.points.get(command.point)
-    if point is None or point.status != "open" or point.kind not in PEOPLE:
+def answer(turn: Turn, command: cmd.Answer) -> None:
+    """Record what a person says; what is refused or said before changes nothing."""
+    if refusal(turn.state, command) is not None:
         return
-    if point.kind == "approval":
-        if command.approved is None:
-            return
-        output: object = _decision(turn, approved=command.approved, answer=command)
-        port = "approved" if command.approved else "rejected"
-    else:
-        output, port = command.data, "done"
-    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=command.by))
+    point = turn.state.points[command.point]
+    if point.kind == "form":
+        turn.emit(ev.PausePointAnswered(point=point.id, output=command.data, by=command.by))
+        return
+    accepted = verdict(point, command)
+    if not isinstance(accepted, Accepted):
+        return
+    decision = Decision(
+        by=command.by,
+        approved=bool(command.approved),
+        at=turn.now,
+        comment=command.comment,
+        data=command.data,
+        on_behalf_of=accepted.on_behalf_of,
+    )
+    turn.emit(ev.PausePointDecided(point=point.id, decision=decision))
+    decisions = turn.state.points[point.id].decisions
+    came_to = outcome(point.rules or Rules(), decisions)
+    if came_to != "open":
+        _answer_approval(turn, point, came_to == "approved", decisions)
+
+
+def delegate(turn: Turn, command: cmd.Delegate) -> None:
+    """Let another person act in somebody's place."""
+    point = turn.state.points.get(command.point)
+    if point is None or point.status != "open" or point.kind != "approval":
+        return
+    person = Person(command.by, command.roles)
+    found = check_delegation(point.rules or Rules(), person, point.decisions, command.to)
+    if not isinstance(found, Refusal):
+        turn.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
+
+
+def deliver(turn: Turn, command: cmd.Deliver) -> None:
+    """Take a signal that a point waits for; one that has come before, or does not pass the filter, changes nothing."""
+    point = turn.state.points.get(command.point)
+    if point is None or point.status != "open" or point.kind != "signal":
+        return
+    node = turn.state.planned(point.node).node
+    if not isinstance(node, WaitSignal) or any(seen.get("id") == command.id for seen in point.received.values()):
+        return
+    signal: dict[str, object] = {
+        "id": command.id,
+        "name": command.name,
+        "key": command.key,
+        "data": command.data,
+        "at": turn.now,
+    }
+    alias = _alias(turn, point, node, signal)
+    if alias is None:
+        return
+    turn.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
+    received = turn.state.points[point.id].received
+    if _has_all_it_needs(node, received):
+        output = signal if not node.signals else received
+        turn.emit(ev.PausePointAnswered(point=point.id, output=output))
+
+
+def report(turn: Turn, command: cmd.Report) -> None:
+    """Take what a callback or a child came to."""
+    point = turn.state.points.get(command.point)
+    if point is not None and point.status == "open" and point.kind in ("callback", "child"):
+        turn.emit(ev.PausePointAnswered(point=point.id, output=command.output, error=command.error))
+
+
+def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
+    """Give up a point: its node fails, and an error port can take care of it."""
+    point = turn.state.points.get(command.point)
+    if point is not None:
+        turn.emit(ev.PausePointCancelled(point=point.id, reason=command.reason))
+        message = command.reason or "The pause was cancelled."
+        fail(turn, point.node, ev.Error(code="pause_cancelled", message=message, retryable=False))
 
 
 def next_answered(turn: Turn) -> Point | None:
@@ -51,18 +120,34 @@ def next_answered(turn: Turn) -> Point | None:
 def apply(turn: Turn, point: Point) -> None:
     """Go on from a point that has been answered."""
     turn.emit(ev.PausePointApplied(point=point.id))
-    _leave(turn, point.node, point.port, point.output)
+    if point.error is not None:
+        attempt_failed(turn, point.node, point.error)
+    else:
+        _leave(turn, point.node, point.port, point.output)
+
+
+def come_due(turn: Turn, point: Point) -> None:
+    """Do what time has to do at a point: remind, ask more people, or let the deadline decide."""
+    if point.deadline is not None and point.deadline <= turn.now:
+        expire(turn, point)
+    elif point.escalate_at is not None and point.escalate_at <= turn.now:
+        _escalate(turn, point)
+    else:
+        turn.emit(ev.PausePointReminded(point=point.id, number=point.reminded + 1))
 
 
 def expire(turn: Turn, point: Point) -> None:
     """Decide what a passed deadline means."""
     turn.emit(ev.PausePointExpired(point=point.id))
     match point.on_deadline:
-        case None | "continue" | "partial":
+        case "partial":
+            complete(turn, point.node, point.received or None)
+        case None | "continue":
             complete(turn, point.node, None)
         case "approve" | "reject":
             approved = point.on_deadline == "approve"
-            _leave(turn, point.node, "approved" if approved else "rejected", _decision(turn, approved=approved))
+            output = _decided(turn, point.decisions, approved=approved, by=None)
+            _leave(turn, point.node, "approved" if approved else "rejected", output)
         case "expired":
             _leave(turn, point.node, "expired", None)
         case _:
@@ -70,17 +155,66 @@ def expire(turn: Turn, point: Point) -> None:
             fail(turn, point.node, ev.Error(code="deadline_passed", message=message, retryable=False))
 
 
-def _decision(turn: Turn, *, approved: bool, answer: Answer | None = None) -> dict[str, object]:
-    """Return the output of an approval, decided by somebody or by its deadline."""
-    decided = [] if answer is None else [{"by": answer.by, "approved": approved, "at": turn.now}]
+def _escalate(turn: Turn, point: Point) -> None:
+    """Ask more people; a name that cannot be worked out is left out rather than keeping the others waiting."""
+    planned = turn.state.planned(point.node)
+    found: dict[str, list[str]] = {"users": [], "roles": []}
+    for field in planned.fillings:
+        if field.startswith("escalate.to."):
+            with suppress(ExpressionError):
+                found[field.split(".")[2]].append(turn.text(point.node, planned, field))
+    turn.emit(ev.PausePointEscalated(point=point.id, users=tuple(found["users"]), roles=tuple(found["roles"])))
+
+
+def _answer_approval(turn: Turn, point: Point, approved: bool, decisions: tuple[Decision, ...]) -> None:  # noqa: FBT001 - the outcome itself
+    by = decisions[-1].by
+    output = _decided(turn, decisions, approved=approved, by=by)
+    port = "approved" if approved else "rejected"
+    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by))
+
+
+def _decided(turn: Turn, decisions: tuple[Decision, ...], *, approved: bool, by: str | None) -> dict[str, object]:
+    """Return the output of an approval, decided by people or by its deadline."""
+    last = decisions[-1] if by is not None else None
     return {
         "approved": approved,
-        "by": answer.by if answer else None,
+        "by": by,
         "at": turn.now,
-        "comment": answer.comment if answer else "",
-        "data": answer.data if answer else None,
-        "decisions": decided,
+        "comment": last.comment if last else "",
+        "data": last.data if last else None,
+        "decisions": [msgspec.to_builtins(decision) for decision in decisions],
     }
+
+
+def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
+    """Return under which name a signal is received, or None if it is not one of those that are awaited."""
+    wanted = [(one.alias, f"signals.{index}.") for index, one in enumerate(node.signals)] or [("", "")]
+    for alias, prefix in wanted:
+        if alias in point.received:
+            continue
+        name, key = point.details.get(f"{prefix}signal"), point.details.get(f"{prefix}key")
+        if name == signal["name"] and key == signal["key"] and _passes(turn, point, f"{prefix}filter", signal):
+            return alias
+    return None
+
+
+def _passes(turn: Turn, point: Point, field: str, signal: dict[str, object]) -> bool:
+    planned = turn.state.planned(point.node)
+    if field not in planned.expressions:
+        return True
+    try:
+        return turn.holds(turn.scope_of(point.node), point.node, planned, field, {"signal": signal})
+    except ExpressionError:
+        return False  # a filter that cannot be answered for this signal does not let it pass
+
+
+def _has_all_it_needs(node: WaitSignal, received: dict[str, dict[str, object]]) -> bool:
+    if not node.signals:
+        return True
+    if any(one.required and one.alias not in received for one in node.signals):
+        return False
+    need = {"all": len(node.signals), "any": 1}.get(str(node.need), node.need)
+    return len(received) >= int(need)
 
 
 def _leave(turn: Turn, name: str, port: str, output: object) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from layover.core.engine.events import Error, PointKind
 from layover.core.engine.tables import Journal, Table
+from layover.core.people import Decision, Rules
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
@@ -100,9 +101,16 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     deadline: int | None = None
     on_deadline: str | None = None
     details: dict[str, object] = {}
+    rules: Rules | None = None
+    decisions: tuple[Decision, ...] = ()
+    received: dict[str, dict[str, object]] = {}
+    remind_at: tuple[int, ...] = ()
+    reminded: int = 0
+    escalate_at: int | None = None
     turn: int = 0
     port: str = ""
     output: object = None
+    error: Error | None = None
     by: str | None = None
 
 
@@ -122,6 +130,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     paused_at: int = 0
     paused_reason: str = ""
     resume_count: int = 0
+    active_ms: int = 0
+    active_since: int | None = None
     output: object = None
     outcome: str = ""
     outcome_reason: str = ""

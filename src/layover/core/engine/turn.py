@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine.evolve import evolve
 from layover.core.engine.names import Names, moment
 from layover.core.expressions import ExpressionError, Meter
+from layover.core.expressions.template import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +66,10 @@ class Turn:
         if filling is None:
             return default
         return filling.render(Names(self.state, path), moment(self.state, name, self.now), Meter())
+
+    def text(self, name: str, planned: PlannedNode, field: str) -> str:
+        """Return a field of a node as text, whatever its template gives."""
+        return text_of(self.render(name, planned, field), Meter())
 
     def new_id(self) -> str:
         """Return an id that is the same whenever this step is decided again."""

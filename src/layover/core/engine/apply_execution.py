@@ -1,0 +1,75 @@
+"""What the events of the execution as a whole do to the state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine.movement import as_reached, make_ready, open_scope, set_variables
+from layover.core.engine.state import Execution, Scope
+
+if TYPE_CHECKING:
+    from layover.core.engine import events as ev
+
+
+def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
+    state.change(
+        id=event.id,
+        workflow=event.workflow,
+        hash=event.hash,
+        input=event.input,
+        trigger=event.trigger,
+        user=event.user,
+        created_at=at,
+    )
+
+
+def started(state: Execution, _event: ev.ExecutionStarted, at: int) -> None:
+    state.change(started_at=at)
+    open_scope(state, "", Scope(open=len(state.plan.graph.nodes), variables=state.plan.definition.variables))
+
+
+def pausing(state: Execution, event: ev.ExecutionPausing, at: int) -> None:
+    state.change(gate="pausing", paused_reason=event.reason, paused_at=at)
+
+
+def paused(state: Execution, _event: ev.ExecutionPaused, _at: int) -> None:
+    state.change(gate="paused")
+
+
+def resumed(state: Execution, event: ev.ExecutionResumed, _at: int) -> None:
+    facts = state.facts
+    state.change(gate="open", paused_reason="", paused_at=0, resume_count=facts.resume_count + 1)
+    if event.data:
+        set_variables(state, "", event.data)
+
+
+def execution_completed(state: Execution, event: ev.ExecutionCompleted, _at: int) -> None:
+    _close(state, closed="completed", output=event.output, outcome=event.outcome, outcome_reason=event.reason)
+
+
+def execution_failed(state: Execution, event: ev.ExecutionFailed, _at: int) -> None:
+    _close(state, closed="failed", error=event.error, failed_node=event.node)
+
+
+def cancelled(state: Execution, event: ev.ExecutionCancelled, _at: int) -> None:
+    _close(state, closed="cancelled", outcome_reason=event.reason)
+
+
+def _close(state: Execution, **facts: object) -> None:
+    state.change(gate="open", paused_reason="", paused_at=0, **facts)
+
+
+def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:
+    state.change(closed="", error=None, failed_node=None, output=None, outcome="", outcome_reason="")
+    for name in event.nodes:
+        make_ready(state, name, as_reached(state.node(name)))
+
+
+def count_active_time(state: Execution, at: int) -> None:
+    """Keep how long the execution was at work: the time in which it waits for a person or an operator is free."""
+    facts = state.facts
+    active = state.status in ("running", "waiting", "pausing")
+    if active and facts.active_since is None:
+        state.change(active_since=at)
+    elif not active and facts.active_since is not None:
+        state.change(active_since=None, active_ms=facts.active_ms + at - facts.active_since)

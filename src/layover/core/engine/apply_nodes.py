@@ -1,0 +1,126 @@
+"""What the events of nodes, scopes and variables do to the state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.core.engine.movement import (
+    drop_scope,
+    forget_rounds,
+    move,
+    open_scope,
+    scope_path,
+    set_variables,
+    settle,
+    variables_of,
+)
+from layover.core.engine.state import Collected, Execution, NodeState, Scope
+
+if TYPE_CHECKING:
+    from layover.core.engine import events as ev
+
+
+def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
+    node = state.node(event.node)
+    recovered = event.cause == "recovered"
+    move(
+        state,
+        event.node,
+        node,
+        replace(node, status="scheduled", attempt=event.attempt, recoveries=node.recoveries + recovered, ticket=-1),
+    )
+
+
+def node_started(state: Execution, event: ev.NodeStarted, at: int) -> None:
+    node = state.node(event.node)
+    status = "entered" if state.planned(event.node).bodies else "running"
+    started = replace(node, status=status, attempt=event.attempt, started_at=at, input=event.input, ticket=-1)
+    move(state, event.node, node, started)
+    if event.timeout_at is not None:
+        state.timers.put(event.node, event.timeout_at)
+
+
+def checkpointed(state: Execution, event: ev.NodeCheckpointed, _at: int) -> None:
+    state.nodes.put(event.node, replace(state.node(event.node), checkpoint=event.data))
+
+
+def recorded(state: Execution, event: ev.NodeRecorded, _at: int) -> None:
+    node = state.node(event.node)
+    state.nodes.put(event.node, replace(node, journal={**node.journal, event.key: event.value}))
+
+
+def node_completed(state: Execution, event: ev.NodeCompleted, _at: int) -> None:
+    node = state.node(event.node)
+    done = NodeState(
+        status="completed",
+        settled=node.settled,
+        taken=node.taken,
+        attempt=node.attempt,
+        failures=node.failures,
+        started_at=node.started_at,
+        output=event.output,
+        port=event.port,
+        closed_seq=state.counts["seq"],
+        error=event.error,
+    )
+    move(state, event.node, node, done)
+    forget_rounds(state, event.node, node)
+    settle(state, event.node, event.port)
+
+
+def node_failed(state: Execution, event: ev.NodeFailed, _at: int) -> None:
+    node = state.node(event.node)
+    status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
+    failed = replace(
+        node,
+        status=status,
+        failures=node.failures + 1,
+        error=event.error,
+        port=event.port or "",
+        closed_seq=state.counts["seq"],
+        ticket=-1,
+        point="",
+    )
+    move(state, event.node, node, failed)
+    if event.retry_at is not None:
+        state.timers.put(event.node, event.retry_at)
+    if status == "failed":
+        forget_rounds(state, event.node, node)
+        if event.port is not None:
+            settle(state, event.node, event.port)
+
+
+def scope_opened(state: Execution, event: ev.ScopeOpened, _at: int) -> None:
+    path = scope_path(event.node, event.key)
+    container = state.node(event.node)
+    state.nodes.put(
+        event.node,
+        replace(container, open_scopes=container.open_scopes + 1, next_round=container.next_round + 1),
+    )
+    copied = state.planned(event.node).node.type == "parallel"
+    variables = variables_of(state, event.node.partition(":")[2]) if copied else None
+    graph = state.graph(path)
+    scope = Scope(open=len(graph.nodes), node=event.node, key=event.key, item=event.item, variables=variables)
+    open_scope(state, path, scope)
+
+
+def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
+    path = scope_path(event.node, event.key)
+    if path in state.scopes:
+        if event.end in ("failed", "cancelled"):
+            for inner in [other for other in state.scopes.rows if other.startswith(f"{path}:")]:
+                drop_scope(state, inner)
+        drop_scope(state, path)
+        container = state.node(event.node)
+        state.nodes.put(event.node, replace(container, open_scopes=container.open_scopes - 1))
+    else:  # a round that was skipped before it began
+        container = state.node(event.node)
+        state.nodes.put(event.node, replace(container, next_round=container.next_round + 1))
+    kept = event.end in ("done", "broken")
+    state.collected.put((event.node, event.key), Collected(output=event.output, kept=kept, error=event.error))
+
+
+def variable_set(state: Execution, event: ev.VariableSet, _at: int) -> None:
+    set_variables(state, event.scope, event.values)

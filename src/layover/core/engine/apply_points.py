@@ -1,0 +1,109 @@
+"""What the events of pause points do to the state."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from layover.core.engine import events as ev
+from layover.core.engine.movement import move
+from layover.core.engine.state import PEOPLE, Execution, Point
+from layover.core.people import Rules
+
+
+def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
+    point = Point(
+        id=event.point,
+        node=event.node,
+        kind=event.kind,
+        opened_at=at,
+        deadline=event.deadline,
+        on_deadline=event.on_deadline,
+        details=event.details,
+        rules=event.rules,
+        remind_at=event.remind_at,
+        escalate_at=event.escalate_at,
+    )
+    state.points.put(event.point, point)
+    _set_point_timer(state, point)
+    if event.kind in PEOPLE:
+        state.count("people", 1)
+    node = state.node(event.node)
+    move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
+
+
+def _set_point_timer(state: Execution, point: Point) -> None:
+    """Keep the one moment at which time has something to do at a point: a reminder, an escalation, the deadline."""
+    reminder = point.remind_at[point.reminded] if point.reminded < len(point.remind_at) else None
+    moments = [at for at in (reminder, point.escalate_at, point.deadline) if at is not None]
+    if moments:
+        state.timers.put(point.id, min(moments))
+    else:
+        state.timers.drop(point.id)
+
+
+def _change_point(state: Execution, point: Point) -> None:
+    state.points.put(point.id, point)
+    _set_point_timer(state, point)
+
+
+def decided(state: Execution, event: ev.PausePointDecided, _at: int) -> None:
+    point = state.points[event.point]
+    _change_point(state, replace(point, decisions=(*point.decisions, event.decision)))
+
+
+def received(state: Execution, event: ev.PausePointReceived, _at: int) -> None:
+    point = state.points[event.point]
+    _change_point(state, replace(point, received={**point.received, event.alias: event.signal}))
+
+
+def reminded(state: Execution, event: ev.PausePointReminded, _at: int) -> None:
+    _change_point(state, replace(state.points[event.point], reminded=event.number))
+
+
+def escalated(state: Execution, event: ev.PausePointEscalated, _at: int) -> None:
+    point = state.points[event.point]
+    rules = replace(
+        point.rules or Rules(), escalated_users=event.users, escalated_roles=event.roles, escalation_ahead=False
+    )
+    _change_point(state, replace(point, rules=rules, escalate_at=None))
+
+
+def delegated(state: Execution, event: ev.PausePointDelegated, _at: int) -> None:
+    point = state.points[event.point]
+    rules = point.rules or Rules()
+    rules = replace(rules, delegates=(*rules.delegates, (event.giver, event.taker)))
+    _change_point(state, replace(point, rules=rules))
+
+
+def answered(state: Execution, event: ev.PausePointAnswered, _at: int) -> None:
+    point = state.points[event.point]
+    turn = state.counts["answers"]
+    state.count("answers", 1)
+    state.points.put(
+        event.point,
+        replace(
+            point,
+            status="answered",
+            port=event.port,
+            output=event.output,
+            error=event.error,
+            by=event.by,
+            turn=turn,
+        ),
+    )
+    state.timers.drop(event.point)
+    if point.kind in PEOPLE:
+        state.count("people", -1)
+
+
+def point_ended(
+    state: Execution, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled, _at: int
+) -> None:
+    point = state.points[event.point]
+    state.points.drop(event.point)
+    state.timers.drop(event.point)
+    if point.kind in PEOPLE and point.status == "open":
+        state.count("people", -1)
+    node = state.node(point.node)
+    status = "stopped" if isinstance(event, ev.PausePointCancelled) else "running"
+    move(state, point.node, node, replace(node, status=status, point=""))

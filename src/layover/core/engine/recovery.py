@@ -1,0 +1,100 @@
+"""Taking work up again: after a lost instance, a failure, or a change of mind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine import events as ev
+from layover.core.engine.begin import attempt, start_attempt
+from layover.core.engine.failures import fail
+from layover.core.engine.movement import context_id, scope_path
+from layover.core.engine.rewinding import behind_of
+from layover.core.engine.state import CALLING
+
+if TYPE_CHECKING:
+    from layover.core.engine import commands as cmd
+    from layover.core.engine.state import NodeState
+    from layover.core.engine.turn import Turn
+
+
+def recover(turn: Turn) -> None:
+    """Make again the calls that were out when their instance was lost; behind a closed gate their fate is not known."""
+    if turn.state.facts.gate != "open":
+        if turn.state.facts.gate == "pausing":
+            out = sorted(name for name, node in turn.state.nodes.rows.items() if node.status in CALLING)
+            turn.emit(ev.ExecutionPaused(in_doubt=tuple(out)))
+        return
+    for name, node in sorted(turn.state.nodes.rows.items()):
+        if turn.state.facts.closed or turn.state.nodes.get(name) is not node:
+            continue
+        if node.status == "running":
+            _recover_call(turn, name, node)
+        elif node.status == "scheduled":
+            start_attempt(turn, name, turn.state.planned(name), node.attempt)
+
+
+def release_incidents(turn: Turn) -> None:
+    """Try again what waits for an operator after its last attempt, once the gate is open."""
+    state = turn.state
+    for name in sorted(name for name, node in state.nodes.rows.items() if node.status == "incident"):
+        # The failure of one of them may have ended the execution, or the scope that another is in.
+        if state.facts.gate == "open" and not state.facts.closed and state.node(name).status == "incident":
+            attempt(turn, name, state.planned(name), "retried")
+
+
+def retry(turn: Turn, command: cmd.Retry) -> None:
+    """Reopen a failed execution: what failed and what it took with it are ready again, what was out is recovered."""
+    if turn.state.facts.closed != "failed":
+        if not turn.state.facts.closed:
+            release_incidents(turn)
+        return
+    rows = turn.state.nodes.rows.items()
+    nodes = sorted(
+        name for name, node in rows if node.status == "stopped" or (node.status == "failed" and not node.port)
+    )
+    turn.emit(ev.ExecutionReopened(why="retry", nodes=tuple(nodes), by=command.by))
+    recover(turn)
+
+
+def rewind(turn: Turn, command: cmd.Rewind) -> None:
+    """Go back to a node that has been reached, in a scope that is still there; anything else changes nothing."""
+    state = turn.state
+    name, _, path = command.to.partition(":")
+    if path not in state.scopes or name not in state.graph(path).positions:
+        return
+    if state.node(command.to).status in ("idle", "skipped", "ready"):
+        return
+    graph = state.graph(path)
+    names = [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
+    for point in sorted(state.points.rows.values(), key=lambda point: point.id):
+        if any(point.node == one or turn.scope_of(point.node).startswith(scope_path(one, "")) for one in names):
+            turn.emit(ev.PausePointCancelled(point=point.id, reason=command.reason))
+    was_closed = bool(state.facts.closed)
+    if was_closed:
+        turn.emit(ev.ExecutionReopened(why="rewind", nodes=_given_up(turn, names), by=command.by))
+    turn.emit(ev.NodeRewound(node=command.to, reason=command.reason, by=command.by))
+    if was_closed:
+        recover(turn)
+
+
+def _given_up(turn: Turn, rewound: list[str]) -> tuple[str, ...]:
+    """Return the nodes that were given up when the execution closed and are not about to be rewound anyway."""
+    rows = turn.state.nodes.rows.items()
+    return tuple(
+        sorted(
+            name
+            for name, node in rows
+            if node.status == "stopped"
+            and name not in rewound
+            and not any(turn.scope_of(name).startswith(scope_path(one, "")) for one in rewound)
+        )
+    )
+
+
+def _recover_call(turn: Turn, name: str, node: NodeState) -> None:
+    most = turn.state.plan.definition.settings.max_recoveries
+    if node.recoveries >= most:
+        message = f"Its instance was lost {node.recoveries + 1} times while it ran."
+        fail(turn, name, ev.Error(code="max_recoveries", message=message, retryable=False, attempt=node.attempt))
+    else:
+        attempt(turn, name, turn.state.planned(name), "recovered")

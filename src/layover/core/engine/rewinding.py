@@ -1,0 +1,68 @@
+"""Going back: a node and everything behind it as if it had just been reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.core.engine.movement import (
+    arrive,
+    context_id,
+    drop_scope,
+    forget_rounds,
+    is_settled,
+    make_ready,
+    move,
+    scope_path,
+)
+from layover.core.engine.state import Execution, NodeState
+
+if TYPE_CHECKING:
+    from layover.core.engine import events as ev
+    from layover.core.plan import PlannedGraph
+
+
+def rewound(state: Execution, event: ev.NodeRewound, _at: int) -> None:
+    """Take a node and everything behind it back to where they were before it was reached, and make it ready."""
+    first, _, path = event.node.partition(":")
+    graph = state.graph(path)
+    behind = behind_of(graph, graph.positions[first])
+    reopened = 0
+    for index in behind:
+        name = context_id(path, graph.nodes[index].id)
+        node = state.node(name)
+        reopened += is_settled(node)
+        for inner in [other for other in state.scopes.rows if other.startswith(scope_path(name, ""))]:
+            drop_scope(state, inner)
+        forget_rounds(state, name, node)
+        # The number of attempts stays, so that a late result of an earlier one is still told apart.
+        move(state, name, node, NodeState(attempt=node.attempt))
+    scope = state.scopes[path]
+    state.scopes.put(path, replace(scope, open=scope.open + reopened))
+    _arrive_again(state, path, graph, set(behind), graph.positions[first])
+    make_ready(state, event.node, state.node(event.node))
+
+
+def behind_of(graph: PlannedGraph, index: int) -> list[int]:
+    """Return a node and all nodes that can be reached from it."""
+    found = [index]
+    seen = {index}
+    for position in found:  # grows while it is walked
+        for targets in graph.nodes[position].ports.values():
+            new = [target for target in targets if target not in seen]
+            seen.update(new)
+            found.extend(new)
+    return found
+
+
+def _arrive_again(state: Execution, path: str, graph: PlannedGraph, behind: set[int], first: int) -> None:
+    """Settle anew the edges that lead into rewound nodes from nodes that keep their results."""
+    for planned in graph.nodes:
+        node = state.node(context_id(path, planned.id))
+        if planned.index in behind or not is_settled(node):
+            continue
+        for out, targets in planned.ports.items():
+            for index in targets:
+                if index in behind and index != first:
+                    arrive(state, path, graph.nodes[index], taken=out == node.port)

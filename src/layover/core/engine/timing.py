@@ -1,0 +1,75 @@
+"""Time: when it will have something to do, and what it does then.
+
+The moment is a pure function of the state: the earliest retry, timeout, deadline, reminder or escalation, or the end
+of the execution's own time. Behind a closed gate nothing comes due but the longest pause; what came due meanwhile acts
+when the gate opens, in the order in which it came due.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine import events as ev
+from layover.core.engine.begin import attempt
+from layover.core.engine.failures import attempt_failed, cancel_points
+from layover.core.engine.points import come_due
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import Execution
+    from layover.core.engine.turn import Turn
+
+_TIMEOUT = ev.Error(code="timeout", type="TimeoutError", message="The attempt took longer than its timeout.")
+
+
+def wake_at(state: Execution) -> int | None:
+    """Return when time will have something to do; None if only others have."""
+    if state.facts.closed:
+        return None
+    if state.facts.gate != "open":
+        longest = state.plan.definition.settings.max_pause
+        return state.facts.paused_at + longest if isinstance(longest, int) else None
+    moments = [*state.timers.rows.values()]
+    end = _end_of_time(state)
+    return min(moments if end is None else [*moments, end], default=None)
+
+
+def wake(turn: Turn) -> None:
+    """Do what is due."""
+    state = turn.state
+    if state.facts.gate != "open":
+        due = wake_at(state)
+        if due is not None and due <= turn.now:
+            _fail_execution(turn, "pause_expired", "The execution was paused for longer than it may be.")
+        return
+    end = _end_of_time(state)
+    if end is not None and end <= turn.now:
+        _fail_execution(turn, "timeout", "The execution took longer than its timeout.")
+        return
+    for _, key in sorted((at, key) for key, at in state.timers.rows.items() if at <= turn.now):
+        if state.facts.closed:
+            return
+        while state.timers.get(key) is not None and state.timers[key] <= turn.now:
+            _act(turn, key)
+
+
+def _act(turn: Turn, key: str) -> None:
+    point = turn.state.points.get(key)
+    if point is not None:
+        come_due(turn, point)
+    elif turn.state.node(key).status == "backoff":
+        attempt(turn, key, turn.state.planned(key), "retried")
+    else:
+        attempt_failed(turn, key, _TIMEOUT)
+
+
+def _end_of_time(state: Execution) -> int | None:
+    """Return when the time of the execution itself is up, if it has one and is at work."""
+    facts, timeout = state.facts, state.plan.definition.settings.timeout
+    if timeout is None or facts.active_since is None:
+        return None
+    return facts.active_since + timeout - facts.active_ms
+
+
+def _fail_execution(turn: Turn, code: str, message: str) -> None:
+    cancel_points(turn, "")
+    turn.emit(ev.ExecutionFailed(error=ev.Error(code=code, message=message, retryable=False)))

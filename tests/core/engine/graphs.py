@@ -1,0 +1,338 @@
+"""Random workflows that can be run, and a world to run them in.
+
+Whatever is generated here passes `check`. A `settled` workflow ends the same way in whatever order its calls return and
+its points are answered, but for races of several failures and ends; those the naive interpreter notices. So it has no
+joins of any, and it sets variables only where everything else in the graph comes before or after. The others have all
+there is.
+
+The world is pure: what a function does follows from its input and from how often it has failed, what a person answers
+from where they are asked.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from hypothesis import strategies as st
+
+from tests.core.definitions.dice import Dice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hypothesis.strategies import DrawFn
+
+Document = dict[str, Any]
+
+INPUTS: tuple[Document, ...] = ({"n": 2, "items": [3, 1]}, {"n": 0, "items": []}, {"n": 5, "items": [1, 2, 4]})
+VARIABLES: Document = {"v": 0, "w": 1}
+_MOST_DEPTH = 3
+_MOST_NODES = (7, 4, 3, 2)
+
+
+@st.composite
+def workflows(draw: DrawFn, *, settled: bool) -> Document:
+    """Generate a workflow."""
+    return workflow(Dice(draw), settled=settled)
+
+
+def workflow(dice: Dice, *, settled: bool) -> Document:
+    """Return a workflow, as the data of its definition."""
+    settings: Document = {"resume": dice.pick(("sequential", "concurrent")), "max_pause": "30d"}
+    if not settled:
+        settings["max_recoveries"] = dice.pick((10, 1))
+    graph = _Maker(dice, settled=settled).graph(_Place(may_set=True))
+    return {"name": "w", "variables": VARIABLES, "settings": settings, **graph}
+
+
+# The world
+
+
+class NotNow(OSError):
+    """A failure that may pass."""
+
+
+def behave(function: str, failures: int, given: object) -> object:
+    """Return what a function gives that has failed so often before, or raise what it raises."""
+    dice = _hash(given)
+    if function == "broken" or (function == "moody" and dice % 3 == 0):
+        raise ValueError(f"{function} {dice % 5}")
+    if function == "flaky" and failures < 1 + dice % 3:
+        raise NotNow(f"not yet {failures}")
+    return {"n": dice % 7} if dice % 2 else dice % 7
+
+
+class Reply(NamedTuple):
+    """What a person answers."""
+
+    data: object
+    approved: bool
+
+
+def reply(context_id: str, *, may_be_late: bool) -> Reply | None:
+    """Return what is answered at a place, or None if the deadline is left to pass."""
+    dice = _hash(context_id)
+    if may_be_late and dice % 3 == 0:
+        return None
+    return Reply({"n": dice % 7, "stop": dice % 4 == 0} if dice % 5 else None, dice % 3 != 1)
+
+
+def _hash(value: object) -> int:
+    return zlib.crc32(msgspec.json.encode(value, order="sorted")) >> 4
+
+
+# The generator
+
+
+class _Place(NamedTuple):
+    """What a graph finds around it: the numbers and items of its scopes, and the nodes that come before."""
+
+    depth: int = 0
+    indexes: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    may_set: bool = False
+
+
+class _Shape(NamedTuple):
+    """The edges of a graph by the indexes of its nodes, before anybody knows what the nodes are."""
+
+    sources: list[list[int]]
+    following: list[list[int]]
+    before: list[set[int]]
+
+    def comes_between(self, index: int) -> bool:
+        """Whether every other node comes before or after one."""
+        size = len(self.sources)
+        after = sum(1 for other in range(size) if index in self.before[other])
+        return len(self.before[index]) + after == size - 1
+
+
+class _Maker:
+    def __init__(self, dice: Dice, *, settled: bool) -> None:
+        self._dice = dice
+        self._settled = settled
+        self._ids = 0
+
+    def graph(self, place: _Place) -> Document:
+        shape = self._shape(self._dice.integer(1, _MOST_NODES[place.depth]))
+        ids = [self._new_id() for _ in shape.sources]
+        nodes: list[Document] = []
+        edges: list[Document] = []
+        for index, name in enumerate(ids):
+            here = place._replace(
+                before=(*place.before, *(ids[other] for other in sorted(shape.before[index]))),
+                may_set=place.may_set and (shape.comes_between(index) or not self._settled),
+            )
+            node = {"id": name, **self._node(name, here, shape, index)}
+            nodes.append(node)
+            edges += self._edges(node, [ids[target] for target in shape.following[index]])
+        self._join(nodes, edges)
+        return {"nodes": nodes, "edges": edges}
+
+    def _new_id(self) -> str:
+        self._ids += 1
+        return f"n{self._ids}"
+
+    def _shape(self, size: int) -> _Shape:
+        sources: list[list[int]] = [[]]
+        for index in range(1, size):
+            near = list(range(max(0, index - 3), index))
+            sources.append(self._dice.several(near, 1, self._dice.pick((1, 1, 2, 3))))
+        following = [[target for target in range(size) if index in sources[target]] for index in range(size)]
+        before: list[set[int]] = []
+        for mine in sources:
+            before.append({*mine, *(far for near_one in mine for far in before[near_one])})
+        return _Shape(sources, following, before)
+
+    def _edges(self, node: Document, targets: Sequence[str]) -> list[Document]:
+        dice, ports = self._dice, _ports(node)
+        edges: list[Document] = []
+        for target in targets:
+            chosen = {ports[0] if dice.chance(3) else dice.pick(ports)}
+            if dice.chance(5):
+                chosen.add(dice.pick(ports))
+            edges += ({"source": node["id"], "target": target, "port": port} for port in sorted(chosen))
+        return edges
+
+    def _join(self, nodes: list[Document], edges: list[Document]) -> None:
+        """Let some nodes begin at the first edge that is taken."""
+        for node in nodes:
+            sources = {edge["source"] for edge in edges if edge["target"] == node["id"]}
+            if sources and (len(sources) == 1 or not self._settled) and self._dice.chance(4):
+                node["join"] = "any"
+
+    def _node(self, name: str, place: _Place, shape: _Shape, index: int) -> Document:
+        dice = self._dice
+        kinds = ["call"] * 4 + ["form"] * 2 + ["compute", "condition", "switch", "approval", "delay"]
+        if place.may_set:
+            kinds += ["set"] * 3
+        if len(shape.sources[index]) > 1:
+            kinds += ["merge"] * 4
+        if place.depth < _MOST_DEPTH:
+            kinds += ["loop", "parallel"] * 2
+        if not shape.following[index] and index and dice.chance(6):
+            kinds = ["end"]
+        kind = dice.pick(kinds)
+        node: Document = {"type": kind, **getattr(self, f"_{kind}")(name, place)}
+        if kind != "end" and dice.chance(6):
+            node["on_error"] = "continue"
+        return node
+
+    # Nodes that decide
+
+    def _condition(self, _name: str, place: _Place) -> Document:
+        return {"if": self._truth(place)}
+
+    def _switch(self, _name: str, place: _Place) -> Document:
+        dice = self._dice
+        cases: list[Document] = [{"equals": dice.integer(0, 3), "port": "p"}, {"if": self._truth(place), "port": "q"}]
+        return {"value": self._term(place), "cases": cases[: dice.integer(1, 2)]}
+
+    def _set(self, name: str, place: _Place) -> Document:
+        number = int(name[1:])
+        return {
+            "values": self._dice.pick(({"v": "${vars.v + 1}"}, {"w": number}, {"v": number, "x": self._value(place)}))
+        }
+
+    def _compute(self, _name: str, place: _Place) -> Document:
+        return {"output": self._value(place)}
+
+    def _merge(self, _name: str, place: _Place) -> Document:
+        strategy = self._dice.pick(("all", "all", "all", "custom", "first", "last"))
+        return {"strategy": strategy, **({"output": self._value(place)} if strategy == "custom" else {})}
+
+    def _end(self, _name: str, place: _Place) -> Document:
+        return {"outcome": "ended", "reason": "${input.n} times", "output": self._value(place)}
+
+    # Nodes that work
+
+    def _call(self, name: str, place: _Place) -> Document:
+        dice = self._dice
+        where = [f"${{{index}}}" for index in place.indexes]
+        node: Document = {
+            "type": dice.pick(("steady", "steady", "moody", "flaky", "broken")),
+            "input": {"at": name, "where": where, "given": self._value(place)},
+        }
+        if dice.chance():
+            node["retry"] = self._retry()
+        if not self._settled and dice.chance(4):
+            node["timeout"] = "30s"
+        return node
+
+    def _retry(self) -> Document:
+        dice = self._dice
+        retry: Document = {"max_attempts": dice.integer(1, 4), "delay": "1s", "jitter": 0}
+        if dice.chance(3):
+            retry[dice.pick(("retry_on", "ignore"))] = dice.pick((["OSError"], ["ValueError"], ["NotNow"]))
+        if not self._settled and dice.chance(3):
+            retry["on_exhausted"] = "pause"
+        return retry
+
+    # Nodes that wait
+
+    def _delay(self, _name: str, _place: _Place) -> Document:
+        return {"duration": self._dice.pick(("0s", "1s", "1h"))}
+
+    def _form(self, _name: str, _place: _Place) -> Document:
+        return self._deadline(("continue", "partial", "expired", "fail"))
+
+    def _approval(self, _name: str, _place: _Place) -> Document:
+        return self._deadline(("approve", "reject", "expired", "fail"))
+
+    def _deadline(self, outcomes: Sequence[str]) -> Document:
+        dice = self._dice
+        return {"deadline": "2h", "on_deadline": dice.pick(outcomes)} if dice.chance() else {}
+
+    # Containers
+
+    def _loop(self, name: str, place: _Place) -> Document:
+        dice, index = self._dice, f"i_{name}"
+        kind = dice.pick(("for_each", "times", "while"))
+        inside = place._replace(depth=place.depth + 1, indexes=(*place.indexes, index))
+        node: Document = {"index_as": index}
+        if kind == "for_each":
+            node |= {"for_each": self._items(), "as": f"e_{name}"}
+            inside = inside._replace(items=(*place.items, f"e_{name}"))
+        elif kind == "times":
+            node["times"] = dice.pick((2, 1, 0, 3, "${input.n}"))
+        else:
+            node["while"] = dice.pick((f"{index} < 2", f"{index} + vars.v < 3"))
+        if kind == "while" or dice.chance(4):
+            node["max_iterations"] = dice.integer(1, 4)
+        node["body"] = self.graph(inside)
+        if dice.chance(3):
+            node["skip_if"] = self._truth(inside)
+        after = inside._replace(before=(*inside.before, *(one["id"] for one in node["body"]["nodes"])))
+        if dice.chance(3):
+            node["break_if"] = self._truth(after)
+        if dice.chance(3):
+            node["collect"] = self._value(after)
+        return node
+
+    def _parallel(self, name: str, place: _Place) -> Document:
+        dice, index = self._dice, f"i_{name}"
+        node: Document = {"on_failure": dice.pick(("wait", "continue", "fail_fast"))}
+        if dice.chance(3):
+            node["concurrency"] = dice.integer(1, 2)
+        inside = place._replace(depth=place.depth + 1, may_set=True)
+        if dice.chance():
+            branches = range(dice.integer(1, 3))
+            return {**node, "branches": [{"id": f"b{branch}", "body": self.graph(inside)} for branch in branches]}
+        inside = inside._replace(indexes=(*place.indexes, index), items=(*place.items, f"e_{name}"))
+        node |= {"for_each": self._items(), "as": f"e_{name}", "index_as": index, "body": self.graph(inside)}
+        if dice.chance(3):
+            after = inside._replace(before=(*inside.before, *(one["id"] for one in node["body"]["nodes"])))
+            node["collect"] = self._value(after)
+        return node
+
+    # Expressions
+
+    def _items(self) -> str:
+        return self._dice.pick(("[1, 2]", "[5]", "[]", "input.items", "[0, 1, 2]", "input.n"))
+
+    def _term(self, place: _Place) -> str:
+        """Return an expression; few of them fail."""
+        dice = self._dice
+        terms = ["1", "input.n", "vars.v", "vars.w", *place.indexes, *place.items]
+        if place.before and dice.chance():
+            name = dice.pick(place.before)
+            safe = (
+                f"(has(nodes.{name}) ? nodes.{name} : null)",
+                f"(has(errors.{name}) ? errors.{name}.code : null)",
+            )
+            risky = (f"nodes.{name}", f"errors.{name}.type", f"errors.{name}.retryable", f"errors.{name}.attempt")
+            return dice.pick(risky) if dice.chance(6) else dice.pick(safe)
+        return dice.pick(terms)
+
+    def _value(self, place: _Place) -> object:
+        dice = self._dice
+        if dice.chance(3):
+            return {"a": f"${{{self._term(place)}}}", "b": [f"is ${{{self._term(place)}}}"]}
+        return f"${{{self._term(place)}}}"
+
+    def _truth(self, place: _Place) -> str:
+        dice = self._dice
+        options = [f"{term} % 2 == 0" for term in ("input.n", *place.indexes)]
+        options += ["vars.v > 1", f"{self._term(place)} == {dice.integer(0, 2)}"]
+        if place.before:
+            name = dice.pick(place.before)
+            options += [f"has(nodes.{name})", f"has(errors.{name})", f"has(nodes.{name}) && nodes.{name} != null"]
+        return dice.pick(options)
+
+
+def _ports(node: Document) -> list[str]:
+    """Return the ports of a node, the most usual one first."""
+    match node["type"]:
+        case "condition":
+            return ["true", "false", "true", "false", "error"]
+        case "switch":
+            return ["default", *(case["port"] for case in node["cases"]), "error"]
+        case "approval":
+            return ["approved", "rejected", "rejected", "expired", "error"]
+        case "form":
+            return ["done", "done", "expired", "error"]
+        case _:
+            return ["done", "done", "error"]

@@ -1,0 +1,272 @@
+"""What must hold of every log and of every state, whatever was asked of the execution.
+
+The ledger reads the log alone, as somebody would who knows nothing of the engine: what is opened is closed once, nothing
+is said about what is closed, and behind a closed gate nothing starts. The state is then held against itself: what is
+counted is what there is, and nothing is left of what has ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine import events as ev
+from layover.core.engine.timing import wake_at
+from layover.core.context_ids import within
+from layover.core.engine.state import CALLING, COUNTS, PEOPLE, Execution
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.core.engine.state import NodeState
+
+_CLOSING = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
+_STARTING = (ev.NodeScheduled, ev.NodeStarted, ev.PausePointOpened, ev.ScopeOpened)
+_COMING_DUE = (ev.PausePointApplied, ev.PausePointExpired)
+_SETTLED = frozenset({"completed", "failed", "skipped"})
+
+Tables = dict[str, dict[object, object]]
+
+
+def tables(state: Execution) -> Tables:
+    """Return a copy of all that a state holds."""
+    found: Tables = {"facts": {"": state.facts}}
+    for name in ("counts", "scopes", "nodes", "points", "collected", "queue", "timers"):
+        found[name] = dict(getattr(state, name).rows)
+    return found
+
+
+class Ledger:
+    """What is open according to the log."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.gate_closed = False
+        self.points: dict[str, str] = {}
+        self.scopes: set[str] = set()
+        self.attempts: dict[str, int] = {}
+        self.open_attempts: dict[str, str] = {}
+        self._answered: set[str] = set()
+        self._seen_points: set[str] = set()
+        self._seen_scopes: set[str] = set()
+        self._final: set[str] = set()
+        self._containers: set[str] = set()
+
+    def read(self, events: Iterable[ev.AnyEvent]) -> None:
+        """Go through what was added to the log."""
+        for event in events:
+            assert not self.closed, f"after the end: {event}"
+            if self.gate_closed:
+                assert not isinstance(event, (*_STARTING, *_COMING_DUE)), f"behind a closed gate: {event}"
+            self._read_one(event)
+        if self.closed:
+            assert not self.points, "the end leaves points open"
+
+    def _read_one(self, event: ev.AnyEvent) -> None:
+        match event:
+            case ev.NodeScheduled() | ev.NodeStarted() | ev.NodeCompleted() | ev.NodeFailed():
+                self._read_node(event)
+            case ev.NodeCheckpointed() | ev.NodeRecorded():
+                assert self.open_attempts[event.node] == "started"
+            case ev.ScopeOpened() | ev.ScopeClosed():
+                self._read_scope(event)
+            case ev.VariableSet():
+                assert not event.scope or event.scope in self.scopes
+            case ev.PausePointOpened():
+                assert event.point not in self._seen_points
+                self._in_open_scopes(event.node)
+                assert event.node not in self._final
+                assert event.node not in self.points.values()
+                self._seen_points.add(event.point)
+                self.points[event.point] = event.node
+            case ev.PausePointAnswered():
+                assert event.point in self.points
+                assert event.point not in self._answered
+                self._answered.add(event.point)
+            case ev.PausePointApplied() | ev.PausePointExpired() | ev.PausePointCancelled():
+                self._read_end_of_point(event)
+            case _:
+                self._read_execution(event)
+
+    def _read_execution(self, event: ev.AnyEvent) -> None:
+        match event:
+            case ev.ExecutionPausing():
+                assert not self.gate_closed
+                self.gate_closed = True
+            case ev.ExecutionPaused():
+                assert self.gate_closed
+                assert set(self.open_attempts) - self._containers == set(event.in_doubt), "calls are still out"
+                for name in event.in_doubt:
+                    del self.open_attempts[name]
+            case ev.ExecutionResumed():
+                assert self.gate_closed
+                self.gate_closed = False
+            case _:
+                self.closed = isinstance(event, _CLOSING)
+
+    def _read_node(self, event: ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted | ev.NodeFailed) -> None:
+        name = event.node
+        self._in_open_scopes(name)
+        assert name not in self._final, f"after its end: {event}"
+        assert name not in self.points.values(), f"its point is still open: {event}"
+        match event:
+            case ev.NodeScheduled():
+                assert event.attempt == self.attempts.get(name, 0) + 1
+                assert name not in self.open_attempts or event.cause == "recovered"
+                self.attempts[name] = event.attempt
+                if event.node_type in ("loop", "parallel"):
+                    self._containers.add(name)
+                self.open_attempts[name] = "scheduled"
+            case ev.NodeStarted():
+                assert self.open_attempts.get(name) == "scheduled", f"never scheduled: {event}"
+                assert event.attempt == self.attempts[name]
+                self.open_attempts[name] = "started"
+            case ev.NodeCompleted():
+                self.open_attempts.pop(name, None)
+                self._final.add(name)
+            case ev.NodeFailed():
+                final = event.retry_at is None and not event.incident
+                assert final or self.open_attempts.get(name) == "started"
+                self.open_attempts.pop(name, None)
+                if final:
+                    self._final.add(name)
+
+    def _read_scope(self, event: ev.ScopeOpened | ev.ScopeClosed) -> None:
+        path = _scope_path(event.node, event.key)
+        self._in_open_scopes(event.node)
+        assert event.node not in self._final
+        if isinstance(event, ev.ScopeOpened):
+            assert path not in self._seen_scopes, f"opened twice: {event}"
+            self._seen_scopes.add(path)
+            self.scopes.add(path)
+            return
+        if event.end == "skipped":
+            assert path not in self._seen_scopes
+            self._seen_scopes.add(path)
+            return
+        assert path in self.scopes, f"not open: {event}"
+        inside = {other for other in self.scopes if other.startswith(f"{path}:")}
+        left = {name for name in self.open_attempts if _is_within(name, path)}
+        if event.end in ("done", "broken"):
+            assert not inside, "a scope is done while one within it is open"
+            assert not left, "a scope is done while calls are out in it"
+        assert not any(_is_within(name, path) for name in self.points.values()), "a closed scope leaves points open"
+        self.scopes -= {path, *inside}
+        for name in left:
+            del self.open_attempts[name]
+
+    def _read_end_of_point(self, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled) -> None:
+        assert event.point in self.points, f"not open: {event}"
+        if isinstance(event, ev.PausePointApplied):
+            assert event.point in self._answered
+        if isinstance(event, ev.PausePointExpired):
+            assert event.point not in self._answered
+        del self.points[event.point]
+
+    def _in_open_scopes(self, name: str) -> None:
+        path = name.partition(":")[2]
+        assert not path or path in self.scopes, f"{name} is in no open scope"
+
+
+def check_state(state: Execution, ledger: Ledger, length: int) -> None:
+    """Hold a state against the log that led to it, and against itself."""
+    assert state.counts["seq"] == length
+    assert bool(state.facts.closed) == ledger.closed
+    assert set(state.points.rows) == set(ledger.points)
+    if ledger.closed:
+        assert wake_at(state) is None
+        assert state.status in ("completed", "failed", "cancelled")
+        return
+    assert set(state.scopes.rows) == ({"", *ledger.scopes} if length else set())
+    calls = {name for name, node in state.nodes.rows.items() if node.status in CALLING}
+    entered = {name for name, node in state.nodes.rows.items() if node.status == "entered"}
+    assert calls | entered == set(ledger.open_attempts)
+    _check_counts(state, len(calls))
+    _check_queue(state)
+    _check_timers(state)
+    _check_scopes(state)
+    if length:
+        _check_rest(state)
+
+
+def _check_counts(state: Execution, calls: int) -> None:
+    assert set(state.counts.rows) == set(COUNTS)
+    assert state.counts["calls"] == calls
+    asked = sum(1 for point in state.points.rows.values() if point.kind in PEOPLE and point.status == "open")
+    incidents = sum(1 for node in state.nodes.rows.values() if node.status == "incident")
+    assert state.counts["people"] == asked + incidents
+
+
+def _check_queue(state: Execution) -> None:
+    ready = {node.ticket: name for name, node in state.nodes.rows.items() if node.status == "ready"}
+    assert state.queue.rows == ready
+    assert all(node.ticket == -1 for node in state.nodes.rows.values() if node.status not in ("ready", "idle"))
+    assert state.counts["first_ticket"] == min(ready, default=state.counts["next_ticket"])
+
+
+def _check_timers(state: Execution) -> None:
+    for key, at in state.timers.rows.items():
+        point = state.points.get(key)
+        if point is not None:
+            assert (point.status, point.deadline) == ("open", at)
+        else:
+            assert state.node(key).status in ("running", "backoff")
+    for point in state.points.rows.values():
+        assert (point.id in state.timers) == (point.status == "open" and point.deadline is not None)
+        assert state.node(point.node).status == "waiting"
+        assert state.node(point.node).point == point.id
+    for name, node in state.nodes.rows.items():
+        assert node.status != "backoff" or name in state.timers
+        assert node.status != "waiting" or node.point in state.points
+
+
+def _check_scopes(state: Execution) -> None:
+    """What is left belongs to what is open."""
+    for path, scope in state.scopes.rows.items():
+        rows = [state.node(_address(path, planned.id)) for planned in state.graph(path).nodes]
+        assert scope.open == sum(1 for row in rows if not _is_settled(row)), f"scope {path or 'root'}"
+        if path:
+            assert _scope_path(scope.node, scope.key) == path
+            assert state.node(scope.node).status == "entered"
+    for name, node in state.nodes.rows.items():
+        path = name.partition(":")[2]
+        assert path in state.scopes, f"{name} is left of a closed scope"
+        assert node.open_scopes == sum(1 for scope in state.scopes.rows.values() if scope.node == name)
+    for container, _ in state.collected.rows:
+        assert state.node(container).status == "entered", f"{container} left what it collected"
+
+
+def _check_rest(state: Execution) -> None:
+    """An execution that stands still can say why."""
+    if state.facts.gate != "open":
+        assert state.status == state.facts.gate
+        assert state.facts.paused_reason
+        assert state.facts.gate == "paused" or state.counts["calls"]
+        return
+    assert not state.queue.rows, "a node is ready and does not begin"
+    answered = [point for point in state.points.rows.values() if point.status == "answered"]
+    if state.counts["calls"]:
+        assert state.status == "running"
+        return
+    assert not answered, "an answer is not applied although nothing is at work"
+    assert state.status == ("paused" if state.counts["people"] else "waiting")
+    assert state.points.rows or state.counts["people"] or wake_at(state) is not None, "nobody knows what it waits for"
+    if not state.counts["people"]:
+        assert wake_at(state) is not None
+
+
+def _scope_path(container: str, key: int | str) -> str:
+    name, _, path = container.partition(":")
+    return within(path, name, key)
+
+
+def _is_settled(node: NodeState) -> bool:
+    return node.status in _SETTLED
+
+
+def _is_within(name: str, path: str) -> bool:
+    around = name.partition(":")[2]
+    return around == path or around.startswith(f"{path}:")
+
+
+def _address(path: str, node: str) -> str:
+    return f"{node}:{path}" if path else node

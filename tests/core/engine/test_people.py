@@ -1,0 +1,137 @@
+"""Who decides: quorums, sequences, requesters, reminders, escalations, delegates, forms with schemas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine import events as ev
+from layover.core.engine.answers import refusal
+from layover.core.engine.commands import Answer, CancelPoint, Create, Delegate
+from layover.core.engine.timing import wake_at
+
+from .flows import only, rehearse
+
+if TYPE_CHECKING:
+    from layover.testing import Rehearsal
+
+HOUR = 3_600_000
+
+QUORUM = """
+  - {id: a, type: approval, approvers: {users: [ann, bob, cy], roles: [boss]}, need: 2,
+     next: {approved: o, rejected: n}}
+  - {id: o, type: compute, output: "${nodes.a.decisions.map(d, d.by)}"}
+  - {id: n, type: compute, output: refused}
+"""
+
+
+def refused(
+    flow: Rehearsal, by: str, *, approved: bool | None = None, roles: tuple[str, ...] = (), comment: str = ""
+) -> str:
+    """Return the code of the refusal that an answer would get, or nothing."""
+    answer = Answer(point=flow.point("a").id, by=by, roles=roles, approved=approved, comment=comment)
+    found = refusal(flow.state, answer)
+    return found.code if found is not None else ""
+
+
+def test_a_quorum_needs_so_many_different_people() -> None:
+    flow = rehearse(QUORUM).start().answer("a", approved=True, by="ann")
+    assert flow.status == "paused"
+    flow.answer("a", approved=True, by="ann")
+    assert flow.status == "paused"
+    assert flow.answer("a", approved=True, by="eve", roles=("boss",)).output == ["ann", "eve"]
+
+
+def test_one_rejection_is_enough() -> None:
+    assert rehearse(QUORUM).start().answer("a", approved=False, by="bob").output == "refused"
+
+
+def test_who_is_not_asked_cannot_decide() -> None:
+    flow = rehearse(QUORUM).start()
+    assert refused(flow, by="eve", approved=True) == "not_allowed"
+    flow.answer("a", approved=True, by="eve")
+    assert only(flow, ev.PausePointDecided) == []
+
+
+def test_a_changed_mind_is_refused() -> None:
+    flow = rehearse(QUORUM).start().answer("a", approved=True, by="ann")
+    assert refused(flow, by="ann", approved=False) == "already_decided"
+
+
+def test_the_requester_can_be_excluded() -> None:
+    flow = rehearse("  - {id: a, type: approval, exclude_requester: true}\n")
+    flow.send(Create(id="execution", user="ann"))
+    assert refused(flow, by="ann", approved=True) == "requester_excluded"
+    assert refused(flow, by="bob", approved=True) == ""
+
+
+def test_a_required_comment_is_required() -> None:
+    flow = rehearse("  - {id: a, type: approval, comment: required}\n").start()
+    assert refused(flow, by="ann", approved=True) == "comment_required"
+    assert refused(flow, by="ann", approved=True, comment="looks good") == ""
+
+
+def test_a_sequence_is_kept() -> None:
+    flow = rehearse("  - {id: a, type: approval, approvers: {users: [ann, bob]}, need: 2, order: sequence}\n").start()
+    assert refused(flow, by="bob", approved=True) == "not_your_turn"
+    flow.answer("a", approved=True, by="ann").answer("a", approved=True, by="bob")
+    assert flow.status == "completed"
+
+
+def test_approvers_can_come_from_the_data() -> None:
+    flow = rehearse(
+        "  - {id: a, type: approval, approvers: {users: ['${input.boss}'], expression: '${input.more}'}}\n"
+    ).start({"boss": "bob", "more": ["cy"]})
+    assert refused(flow, by="ann", approved=True) == "not_allowed"
+    assert (refused(flow, by="bob", approved=True), refused(flow, by="cy", approved=True)) == ("", "")
+
+
+def test_people_are_reminded_in_time() -> None:
+    flow = rehearse("  - {id: a, type: approval, remind: [4h, 1h]}\n").start()
+    assert wake_at(flow.state) == flow.now + HOUR
+    flow.skip(HOUR)
+    assert wake_at(flow.state) == flow.now + 3 * HOUR
+    flow.skip(3 * HOUR)
+    assert len(only(flow, ev.PausePointReminded)) == 2
+    assert flow.status == "paused"
+
+
+def test_an_escalation_asks_more_people() -> None:
+    flow = rehearse(
+        "  - {id: a, type: approval, approvers: {users: [ann]}, escalate: {after: 1h, to: {users: ['${input}']}}}\n"
+    ).start("cfo")
+    assert refused(flow, by="cfo", approved=True) == "not_allowed"
+    flow.skip(HOUR)
+    assert refused(flow, by="cfo", approved=True) == ""
+    assert flow.answer("a", approved=True, by="cfo").status == "completed"
+
+
+def test_a_delegate_acts_in_somebodys_place() -> None:
+    flow = rehearse("  - {id: a, type: approval, approvers: {users: [ann]}}\n").start()
+    flow.send(Delegate(point=flow.point("a").id, by="ann", to="dan"))
+    assert flow.answer("a", approved=True, by="dan").status == "completed"
+
+
+def test_a_form_takes_only_what_fits_its_schema() -> None:
+    flow = rehearse(
+        "  - {id: a, type: form, schema: {type: object, required: [size], properties: {size: {type: integer}}}}\n"
+    ).start()
+    answer = Answer(point=flow.point("a").id, by="ann", data={"size": "large"})
+    found = refusal(flow.state, answer)
+    assert found is not None
+    assert (found.code, found.errors[0][0]) == ("invalid_answer", "size")
+    assert flow.send(answer) == []
+    assert flow.answer("a", {"size": 4}).output == {"size": 4}
+
+
+def test_a_form_can_be_for_some_people_only() -> None:
+    flow = rehearse("  - {id: a, type: form, approvers: {roles: [store]}}\n").start()
+    assert refused(flow, by="ann") == "not_allowed"
+    assert refused(flow, by="ann", roles=("store",)) == ""
+
+
+def test_a_cancelled_point_fails_its_node() -> None:
+    flow = rehearse(
+        "  - {id: a, type: form, next: {error: e}}\n  - {id: e, type: compute, output: '${errors.a.code}'}\n"
+    ).start()
+    flow.send(CancelPoint(point=flow.point("a").id, reason="not needed"))
+    assert flow.output == "pause_cancelled"

@@ -1,0 +1,164 @@
+"""Executions that wander: workflows in which everything happens, and commands made by chance as they are declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import msgspec
+from hypothesis import strategies as st
+
+from layover.core.engine import commands as cmd
+from layover.core.engine.commands import AnyCommand
+from layover.core.engine.timing import wake_at
+from layover.core.plan import load
+from layover.testing import Rehearsal
+
+from .examples import example
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.state import Execution
+    from layover.core.plan import Plan
+
+# What gets on is drawn more often than what stops it.
+OFTEN: dict[type[msgspec.Struct], int] = {cmd.Complete: 8, cmd.Fail: 5, cmd.Answer: 4, cmd.Recover: 2, cmd.Resume: 3}
+KINDS: tuple[type[msgspec.Struct], ...] = tuple(
+    kind for kind in get_args(AnyCommand) if kind not in (cmd.Create, cmd.Cancel) for _ in range(OFTEN.get(kind, 1))
+)
+
+Choices = list[int]
+journeys = st.tuples(st.integers(0, 99), st.lists(st.integers(0, 10_000), max_size=60))
+
+
+def wander(journey: tuple[int, Choices], plans: Sequence[Plan] | None = None) -> Rehearsal:
+    """Return an execution of one of the workflows after as many commands as there are choices."""
+    number, choices = journey
+    known = PLANS if plans is None else plans
+    flow = Rehearsal(known[number % len(known)])
+    flow.send(cmd.Create(id="execution", input=[3, 1, 2]))
+    for choice in choices:
+        step(flow, choice)
+    return flow
+
+
+def step(flow: Rehearsal, choice: int) -> None:
+    """Send one command, or let time pass: to the next thing that is due, or a little."""
+    pick = _Pick(choice)
+    if pick.chance(5):
+        due = wake_at(flow.state)
+        flow.now = due if due is not None else flow.now + 1_000
+        flow.send(cmd.Wake())
+    elif pick.chance(40):
+        flow.send(cmd.Cancel(reason="enough", by="op"))
+    else:
+        flow.now += pick.below(3)
+        flow.send(_command(flow.state, pick.of(KINDS), pick))
+
+
+class _Pick:
+    """Small choices out of one number."""
+
+    def __init__(self, choice: int) -> None:
+        self._left = choice * 7_919 + 13
+
+    def below(self, bound: int) -> int:
+        self._left = (self._left * 1_103_515_245 + 12_345) % 2**31
+        return (self._left >> 8) % bound
+
+    def chance(self, one_in: int) -> bool:
+        return self.below(one_in) == 0
+
+    def of(self, things: Sequence[object]) -> object:
+        return things[self.below(len(things))]
+
+
+def _command(state: Execution, kind: object, pick: _Pick) -> AnyCommand:
+    """Return a command whose fields are examples of their types, or what is known of the execution by their names."""
+    assert isinstance(kind, type)
+    node = str(pick.of(_places(state, kind)))
+    known: dict[str, object] = {
+        "node": node,
+        "attempt": state.node(node).attempt - pick.chance(20),
+        "point": str(pick.of(sorted(state.points.rows) or ["nowhere"])),
+        "approved": not pick.chance(3),
+        "data": {"size": pick.below(9)},
+        "by": str(pick.of(("ann", "bob"))),
+        "jitter": 0.5,
+    }
+    sketch = msgspec.structs.asdict(example(kind))
+    made: AnyCommand = kind(**{name: known.get(name, value) for name, value in sketch.items()})
+    return made
+
+
+def _places(state: Execution, kind: type) -> list[str]:
+    """Return nodes that a command of this kind may be about."""
+    reports = kind in (cmd.Complete, cmd.Fail, cmd.Checkpoint, cmd.Record)
+    running = [name for name, node in state.nodes.rows.items() if node.status == "running"] if reports else []
+    return sorted(running or state.nodes.rows) or ["nowhere"]
+
+
+def _plan(nodes: str, settings: str = "{}") -> Plan:
+    return load(f"name: w\nvariables: {{count: 0}}\nsettings: {settings}\nnodes:\n{nodes}", syntax="yaml")
+
+
+PLANS = (
+    _plan(
+        """
+  - {id: first, type: work, retry: {max_attempts: 3, delay: 1s}, next: [rounds, ask]}
+  - id: rounds
+    type: loop
+    for_each: input
+    collect: ${nodes.inner}
+    body:
+      - {id: inner, type: work, timeout: 5s, retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}, next: rest}
+      - {id: rest, type: delay, duration: "${string(item)}s"}
+    next: {done: both, error: sorry}
+  - {id: ask, type: approval, deadline: 1h, on_deadline: reject, next: {approved: both, rejected: sorry}}
+  - {id: both, type: set, values: {count: "${vars.count + 1}"}, next: done}
+  - {id: sorry, type: compute, output: sorry, next: done}
+  - {id: done, type: merge, strategy: all}
+"""
+    ),
+    _plan(
+        """
+  - {id: start, type: set, values: {count: 2}, next: checks}
+  - id: checks
+    type: parallel
+    on_failure: wait
+    branches:
+      - id: people
+        body:
+          - {id: form, type: form, deadline: 2h, on_deadline: fail, next: check}
+          - {id: check, type: work, on_error: continue}
+      - id: machines
+        body:
+          - {id: call, type: work, retry: {max_attempts: 1, on_exhausted: pause}, next: nap}
+          - {id: nap, type: delay, duration: 10s}
+    next: {done: fine, error: broken}
+  - {id: fine, type: end, output: "${nodes.checks}"}
+  - {id: broken, type: end, outcome: blocked, reason: "${errors.checks.message}"}
+""",
+        "{resume: concurrent, max_recoveries: 1, max_pause: 1d}",
+    ),
+    _plan(
+        """
+  - id: all
+    type: parallel
+    for_each: input
+    concurrency: 2
+    on_failure: fail_fast
+    body:
+      - {id: one, type: work, next: {done: ask, error: skip}}
+      - {id: ask, type: approval, next: {approved: more}}
+      - {id: skip, type: compute, output: skipped}
+      - id: more
+        type: loop
+        times: 2
+        body: [{id: deep, type: work}]
+    next: {done: last}
+  - {id: last, type: work, input: "${nodes.all}", retry: forever}
+""",
+        "{max_recoveries: 0}",
+    ),
+)
