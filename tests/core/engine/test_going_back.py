@@ -132,3 +132,30 @@ def test_an_execution_has_its_time_and_pauses_do_not_count() -> None:
     assert wake_at(flow.state) == flow.now + 4_000
     flow.skip(4_000)
     assert flow.error == "timeout"
+
+
+REOPENED = """
+  - {id: a, type: form, next: b}
+  - {id: b, type: f, input: "${nodes.a}"}
+"""
+
+
+def test_work_released_by_an_answer_that_fails_can_open_the_point_again() -> None:
+    flow = rehearse(REOPENED, {"f": fails_times(1, "well")}, settings="{on_resume_failure: reopen}").start()
+    first = flow.point("a").id
+    flow.answer("a", "wrong")
+    assert flow.status == "paused"
+    again = flow.point("a")
+    assert again.id != first
+    assert again.details["failure"] == {"code": "failed", "message": "not yet", "context_id": "b"}
+    assert flow.answer("a", "right").output == "well"
+
+
+def test_otherwise_it_fails_the_execution() -> None:
+    flow = rehearse(REOPENED, {"f": fails_times(1)}, settings="{on_resume_failure: fail}").start().answer("a", 1)
+    assert flow.status == "failed"
+
+
+def test_a_failure_that_no_answer_led_to_fails_the_execution_in_any_case() -> None:
+    flow = rehearse("  - {id: b, type: f}\n", {"f": fails_times(1)}, settings="{on_resume_failure: reopen}").start()
+    assert flow.status == "failed"

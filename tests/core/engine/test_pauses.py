@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from layover.core.engine import events as ev
-from layover.core.engine.commands import Answer, Cancel, Create, Pause, Resume, Wake
+from layover.core.engine.commands import Answer, Cancel, Create, Pause, Resume, StartLeg, StopDraining, Wake
 from layover.core.engine.decide import decide
 from layover.core.engine.timing import wake_at
 
@@ -227,3 +227,21 @@ def test_deciding_leaves_the_state_as_it_was() -> None:
     assert first
     assert decide(flow.state, command, flow.now) == first
     assert flow.send(command) == first
+
+
+def test_a_pause_that_takes_too_long_to_drain_names_what_is_in_doubt_and_recovers_it_at_resume() -> None:
+    flow = rehearse(CHAIN)
+    flow.send(Create(id="execution"))
+    flow.send(Pause())
+    assert flow.send(StopDraining()) == [ev.ExecutionPaused(in_doubt=("a",))]
+    assert flow.status == "paused"
+    flow.send(Resume())
+    assert flow.state.node("a").attempt == 2
+    assert flow.run().status == "completed"
+
+
+def test_a_leg_is_recorded() -> None:
+    flow = rehearse(CHAIN)
+    flow.send(Create(id="execution"))
+    assert flow.send(StartLeg(cause="claimed", instance="one")) == [ev.LegStarted(cause="claimed", instance="one")]
+    assert flow.state.facts.legs == 1

@@ -135,3 +135,24 @@ def test_a_cancelled_point_fails_its_node() -> None:
     ).start()
     flow.send(CancelPoint(point=flow.point("a").id, reason="not needed"))
     assert flow.output == "pause_cancelled"
+
+
+def test_an_approval_that_nobody_could_give_is_rejected_at_once() -> None:
+    flow = rehearse(
+        "  - {id: a, type: approval, approvers: {users: [ann]}, exclude_requester: true, next: {rejected: n}}\n"
+        "  - {id: n, type: compute, output: refused}\n"
+    ).start(user="ann")
+    assert flow.output == "refused"
+
+
+def test_approvers_that_turn_out_to_be_nobody_fail_the_node_instead_of_letting_anybody_decide() -> None:
+    flow = rehearse("  - {id: a, type: approval, approvers: {expression: '${input}'}}\n").start([])
+    assert flow.error == "invalid_argument"
+
+
+def test_an_escalation_can_be_an_expression() -> None:
+    flow = rehearse(
+        "  - {id: a, type: approval, approvers: {users: [ann]}, escalate: {after: 1h, to: {expression: '${input}'}}}\n"
+    ).start(["cfo"])
+    flow.skip(HOUR)
+    assert flow.answer("a", approved=True, by="cfo").status == "completed"

@@ -28,17 +28,21 @@ def started(state: Execution, _event: ev.ExecutionStarted, at: int) -> None:
     open_scope(state, "", Scope(open=len(state.plan.graph.nodes), variables=state.plan.definition.variables))
 
 
+def leg_started(state: Execution, _event: ev.LegStarted, _at: int) -> None:
+    state.change(legs=state.facts.legs + 1)
+
+
 def pausing(state: Execution, event: ev.ExecutionPausing, at: int) -> None:
     state.change(gate="pausing", paused_reason=event.reason, paused_at=at)
 
 
-def paused(state: Execution, _event: ev.ExecutionPaused, _at: int) -> None:
-    state.change(gate="paused")
+def paused(state: Execution, event: ev.ExecutionPaused, _at: int) -> None:
+    state.change(gate="paused", in_doubt=event.in_doubt)
 
 
 def resumed(state: Execution, event: ev.ExecutionResumed, _at: int) -> None:
     facts = state.facts
-    state.change(gate="open", paused_reason="", paused_at=0, resume_count=facts.resume_count + 1)
+    state.change(gate="open", paused_reason="", paused_at=0, resume_count=facts.resume_count + 1, in_doubt=())
     if event.data:
         set_variables(state, "", event.data)
 

@@ -20,6 +20,7 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
         on_deadline=event.on_deadline,
         details=event.details,
         rules=event.rules,
+        key=event.key,
         remind_at=event.remind_at,
         escalate_at=event.escalate_at,
     )
@@ -105,5 +106,7 @@ def point_ended(
     if point.kind in PEOPLE and point.status == "open":
         state.count("people", -1)
     node = state.node(point.node)
+    if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE and not point.key:
+        state.change(answered=point.node)
     status = "stopped" if isinstance(event, ev.PausePointCancelled) else "running"
     move(state, point.node, node, replace(node, status=status, point=""))

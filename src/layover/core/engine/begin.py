@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from layover.core.context_ids import context_id
 from layover.core.definitions.durations import parse_duration
 from layover.core.definitions.node_types import (
     Approval,
@@ -27,8 +28,9 @@ from layover.core.definitions.node_types import (
     WorkingNode,
 )
 from layover.core.engine import events as ev
+from layover.core.engine.approvals import settle_approval
 from layover.core.engine.failures import cancel_points, error_of, fail
-from layover.core.engine.movement import context_id, variable_scope
+from layover.core.engine.movement import variable_scope
 from layover.core.engine.rounds import enter
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import parse_timestamp
@@ -195,10 +197,11 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
         longest = turn.state.plan.definition.settings.max_pause
         if deadline is None and isinstance(longest, int):
             deadline, on_deadline = turn.now + longest, "expired"
+    point = turn.new_id()
     turn.emit(
         ev.PausePointOpened(
             node=name,
-            point=turn.new_id(),
+            point=point,
             kind=_POINT_KINDS[node.type],
             deadline=deadline,
             on_deadline=on_deadline,
@@ -208,6 +211,7 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
             escalate_at=escalate_at,
         )
     )
+    settle_approval(turn, point)  # it may be that nobody who is left could approve it
 
 
 def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
@@ -219,7 +223,18 @@ def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
             details[field] = turn.text(name, planned, field)
         elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
             details[field] = turn.render(name, planned, field)
+    failure = turn.state.node(name).error
+    if failure is not None:
+        details["failure"] = {"code": failure.code, "message": failure.message, "context_id": failure.context_id}
     return details
+
+
+def user_names(turn: Turn, name: str, planned: PlannedNode, field: str) -> list[str]:
+    """Return the users that an expression names."""
+    found = turn.render(name, planned, field)
+    if not isinstance(found, list) or not all(isinstance(user, str) and user for user in found):
+        raise ExpressionError(f"`{field}` needs a list of user names.", code="invalid_argument")
+    return found
 
 
 def _rules(turn: Turn, name: str, planned: PlannedNode, node: AskingNode) -> Rules | None:
@@ -227,10 +242,9 @@ def _rules(turn: Turn, name: str, planned: PlannedNode, node: AskingNode) -> Rul
     users = [turn.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.users.")]
     roles = [turn.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.roles.")]
     if "approvers.expression" in planned.fillings:
-        found = turn.render(name, planned, "approvers.expression")
-        if not isinstance(found, list) or not all(isinstance(user, str) for user in found):
-            raise ExpressionError("`approvers.expression` needs a list of user names.", code="invalid_argument")
-        users.extend(found)
+        users.extend(user_names(turn, name, planned, "approvers.expression"))
+    if node.approvers is not None and not any((*users, *roles)):
+        raise ExpressionError("`approvers` names nobody, so nobody could decide.", code="invalid_argument")
     asked = Rules(users=tuple(users), roles=tuple(roles), escalation_ahead=node.escalate is not None)
     if isinstance(node, Approval):
         return replace(

@@ -57,6 +57,33 @@ class Record(Command, frozen=True, kw_only=True):
     value: object = None
 
 
+class Ask(Command, frozen=True, kw_only=True):
+    """A running function asks a person under a key and rests; it is run again when the answer is there."""
+
+    node: str
+    attempt: int
+    key: str
+    title: str = ""
+    schema: object = None
+    deadline_ms: int | None = None
+
+
+class Sleep(Command, frozen=True, kw_only=True):
+    """A running function sleeps under a key and rests; it is run again when the time has passed."""
+
+    node: str
+    attempt: int
+    key: str
+    length_ms: int
+
+
+class StartLeg(Command, frozen=True, kw_only=True):
+    """An instance takes the execution up."""
+
+    cause: str
+    instance: str
+
+
 class Wake(Command, frozen=True, kw_only=True):
     """Time has passed: do what is due."""
 
@@ -113,6 +140,10 @@ class Pause(Command, frozen=True, kw_only=True):
     by: str | None = None
 
 
+class StopDraining(Command, frozen=True, kw_only=True):
+    """The time to finish has passed: pause although calls are still out; their fate is not known."""
+
+
 class Resume(Command, frozen=True, kw_only=True):
     """An operator releases it."""
 
@@ -152,6 +183,9 @@ AnyCommand: TypeAlias = (
     | Fail
     | Checkpoint
     | Record
+    | Ask
+    | Sleep
+    | StartLeg
     | Wake
     | Answer
     | Delegate
@@ -159,6 +193,7 @@ AnyCommand: TypeAlias = (
     | Report
     | CancelPoint
     | Pause
+    | StopDraining
     | Resume
     | Cancel
     | Retry

@@ -20,9 +20,10 @@ from layover.core.engine.turn import Turn
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
 
-_FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Checkpoint | cmd.Record
+_FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
 _ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.CancelPoint
 _ByOperator: TypeAlias = cmd.Pause | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
+_ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StopDraining
 
 
 def decide(state: Execution, command: cmd.AnyCommand, now: int) -> list[ev.AnyEvent]:
@@ -61,9 +62,9 @@ def _create(turn: Turn, command: cmd.Create) -> None:
     turn.emit(ev.ExecutionStarted())
 
 
-def _handle(turn: Turn, command: _FromNode | _ToPoint | _ByOperator | cmd.Wake | cmd.Recover) -> None:
+def _handle(turn: Turn, command: _FromNode | _ToPoint | _ByOperator | _ByInstance) -> None:
     match command:
-        case cmd.Complete() | cmd.Fail() | cmd.Checkpoint() | cmd.Record():
+        case cmd.Complete() | cmd.Fail() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
             node = turn.state.nodes.get(command.node)
             # A late result of an earlier attempt changes nothing.
             if node is not None and node.status == "running" and node.attempt == command.attempt:
@@ -72,10 +73,23 @@ def _handle(turn: Turn, command: _FromNode | _ToPoint | _ByOperator | cmd.Wake |
             _tell_point(turn, command)
         case cmd.Pause() | cmd.Resume() | cmd.Cancel() | cmd.Retry() | cmd.Rewind():
             _obey(turn, command)
+        case cmd.Wake() | cmd.Recover() | cmd.StartLeg() | cmd.StopDraining():
+            _serve_instance(turn, command)
+        case _:
+            assert_never(command)
+
+
+def _serve_instance(turn: Turn, command: _ByInstance) -> None:
+    match command:
         case cmd.Wake():
             wake(turn)
         case cmd.Recover():
             recovery.recover(turn)
+        case cmd.StartLeg():
+            turn.emit(ev.LegStarted(cause=command.cause, instance=command.instance))
+        case cmd.StopDraining():
+            if turn.state.facts.gate == "pausing":
+                turn.emit(ev.ExecutionPaused(in_doubt=recovery.calls_out(turn)))
         case _:
             assert_never(command)
 
@@ -91,6 +105,8 @@ def _hear_node(turn: Turn, command: _FromNode) -> None:
         case cmd.Record():
             if command.key not in turn.state.node(command.node).journal:
                 turn.emit(ev.NodeRecorded(node=command.node, key=command.key, value=command.value))
+        case cmd.Ask() | cmd.Sleep():
+            points.rest(turn, command)
         case _:
             assert_never(command)
 

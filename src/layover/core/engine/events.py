@@ -15,7 +15,7 @@ from layover.core.people import Decision, Rules
 
 PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
 ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]
-Cause = Literal["reached", "retried", "recovered"]
+Cause = Literal["reached", "retried", "recovered", "answered"]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
@@ -51,6 +51,13 @@ class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"
 
 class ExecutionStarted(Event, frozen=True, kw_only=True, tag="execution_started"):
     """The first nodes became ready."""
+
+
+class LegStarted(Event, frozen=True, kw_only=True, tag="leg_started"):
+    """An instance took the execution up after a rest."""
+
+    cause: str
+    instance: str
 
 
 class ExecutionPausing(Event, frozen=True, kw_only=True, tag="execution_pausing"):
@@ -99,11 +106,15 @@ class ExecutionReopened(Event, frozen=True, kw_only=True, tag="execution_reopene
 
 
 class NodeRewound(Event, frozen=True, kw_only=True, tag="node_rewound"):
-    """The results of a node and of everything after it were dropped; it is ready again."""
+    """The results of a node and of everything after it were dropped; it is ready again.
+
+    `error` tells what went wrong after an answer, so that whoever is asked again can see it.
+    """
 
     node: str
     reason: str = ""
     by: str | None = None
+    error: Error | None = None
 
 
 class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancelled"):
@@ -202,7 +213,7 @@ class VariableSet(Event, frozen=True, kw_only=True, tag="variable_set"):
 
 
 class PausePointOpened(Event, frozen=True, kw_only=True, tag="pause_point_opened"):
-    """A node waits for something outside."""
+    """A node waits for something outside; with a `key` it is a running function that asked and rests meanwhile."""
 
     node: str
     point: str
@@ -213,6 +224,7 @@ class PausePointOpened(Event, frozen=True, kw_only=True, tag="pause_point_opened
     rules: Rules | None = None
     remind_at: tuple[int, ...] = ()
     escalate_at: int | None = None
+    key: str = ""
 
 
 class PausePointDecided(Event, frozen=True, kw_only=True, tag="pause_point_decided"):
@@ -285,6 +297,7 @@ class PausePointCancelled(Event, frozen=True, kw_only=True, tag="pause_point_can
 AnyEvent: TypeAlias = (
     ExecutionCreated
     | ExecutionStarted
+    | LegStarted
     | ExecutionPausing
     | ExecutionPaused
     | ExecutionResumed

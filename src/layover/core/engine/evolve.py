@@ -40,6 +40,7 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
     {
         ev.ExecutionCreated: executions.created,
         ev.ExecutionStarted: executions.started,
+        ev.LegStarted: executions.leg_started,
         ev.ExecutionPausing: executions.pausing,
         ev.ExecutionPaused: executions.paused,
         ev.ExecutionResumed: executions.resumed,

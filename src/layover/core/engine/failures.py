@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from layover.core.definitions.node_types import Loop, Parallel, WorkingNode, default_port
 from layover.core.engine import events as ev
+from layover.core.engine.going_back import can_go_back, go_back, is_behind
 from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...
         bases=bases,
         status=error.status,
     )
-    if is_retryable(retry, failure) and not is_exhausted(retry, failures):
+    retryable = is_retryable(retry, failure)
+    if retryable and not is_exhausted(retry, failures):
         at = turn.now + delay_before(retry, failures, jitter)
         turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at))
-    elif retry.on_exhausted == "pause":
+    elif retryable and retry.on_exhausted == "pause":
         turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True))
     else:
         fail(turn, name, error)
@@ -62,13 +64,23 @@ def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None
             turn.settled.append(path)
             return
         if not _is_taken_care_of(turn, path):
-            cancel_points(turn, "")
-            turn.emit(ev.ExecutionFailed(error=error, node=name))
+            _fail_execution(turn, name, error)
             return
         container = _fail_scope(turn, path, error)
         if container is None:
             return
         name, caught = container, True
+
+
+def _fail_execution(turn: Turn, name: str, error: ev.Error) -> None:
+    """Fail the execution, or ask again whoever gave the answer that led here, if the workflow wants that."""
+    answered = turn.state.facts.answered
+    wanted = turn.state.plan.definition.settings.on_resume_failure == "reopen"
+    if wanted and answered and answered != name and can_go_back(turn, answered) and is_behind(turn, name, answered):
+        go_back(turn, answered, f"What followed the answer failed: {error.message}", error=error)
+        return
+    cancel_points(turn, "")
+    turn.emit(ev.ExecutionFailed(error=error, node=name))
 
 
 def _way_out(turn: Turn, name: str) -> str | None:

@@ -11,21 +11,17 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
+from layover.core.context_ids import context_id, within
 from layover.core.engine.state import CALLING, Execution, NodeState, Scope
 
 if TYPE_CHECKING:
     from layover.core.plan import PlannedNode
 
 
-def context_id(path: str, node: str) -> str:
-    """Return the address of a node in a scope."""
-    return f"{node}:{path}" if path else node
-
-
 def scope_path(container: str, key: int | str) -> str:
     """Return the path of a scope of a container, given the container's context id."""
     name, _, path = container.partition(":")
-    return f"{path}:{name}.{key}" if path else f"{name}.{key}"
+    return within(path, name, key)
 
 
 def variables_of(state: Execution, path: str) -> dict[str, object]:
@@ -64,6 +60,7 @@ def drop_scope(state: Execution, path: str) -> None:
             forget_rounds(state, name, node)
             state.nodes.drop(name)
     state.scopes.drop(path)
+    state.forget_graph(path)
 
 
 def forget_rounds(state: Execution, container: str, node: NodeState) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Loop, Parallel
-from layover.core.engine.movement import context_id, variables_of
+from layover.core.engine.movement import variables_of
 from layover.core.expressions import Moment
 
 if TYPE_CHECKING:

@@ -10,18 +10,17 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from layover.core.definitions.node_types import WaitSignal
+from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.answers import refusal, verdict
-from layover.core.engine.begin import complete
+from layover.core.engine.approvals import decision_output, settle_approval
+from layover.core.engine.begin import attempt, complete, user_names
 from layover.core.engine.failures import attempt_failed, fail
 from layover.core.expressions import ExpressionError
-from layover.core.people import Accepted, Decision, Person, Refusal, Rules, check_delegation, outcome
+from layover.core.people import Accepted, Decision, Person, Refusal, Rules, check_delegation
 
 if TYPE_CHECKING:
-    from layover.core.engine import commands as cmd
     from layover.core.engine.state import Point
     from layover.core.engine.turn import Turn
 
@@ -48,10 +47,7 @@ def answer(turn: Turn, command: cmd.Answer) -> None:
         on_behalf_of=accepted.on_behalf_of,
     )
     turn.emit(ev.PausePointDecided(point=point.id, decision=decision))
-    decisions = turn.state.points[point.id].decisions
-    came_to = outcome(point.rules or Rules(), decisions)
-    if came_to != "open":
-        _answer_approval(turn, point, came_to == "approved", decisions)
+    settle_approval(turn, point.id)
 
 
 def delegate(turn: Turn, command: cmd.Delegate) -> None:
@@ -120,10 +116,43 @@ def next_answered(turn: Turn) -> Point | None:
 def apply(turn: Turn, point: Point) -> None:
     """Go on from a point that has been answered."""
     turn.emit(ev.PausePointApplied(point=point.id))
-    if point.error is not None:
+    if point.key:
+        run_on(turn, point, point.output)
+    elif point.error is not None:
         attempt_failed(turn, point.node, point.error)
     else:
         _leave(turn, point.node, point.port, point.output)
+
+
+def run_on(turn: Turn, point: Point, value: object) -> None:
+    """Record what a function asked for and run it again: this time it finds the value under its key."""
+    turn.emit(ev.NodeRecorded(node=point.node, key=point.key, value=value))
+    attempt(turn, point.node, turn.state.planned(point.node), "answered")
+
+
+def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
+    """Let a running function rest at a point of its own; what it has recorded before is not asked again."""
+    if command.key in turn.state.node(command.node).journal:
+        return
+    if isinstance(command, cmd.Sleep):
+        kind: ev.PointKind = "timer"
+        deadline: int | None = turn.now + command.length_ms
+        details: dict[str, object] = {}
+    else:
+        kind = "form"
+        deadline = turn.now + command.deadline_ms if command.deadline_ms is not None else None
+        details = {"title": command.title, "schema": command.schema}
+    turn.emit(
+        ev.PausePointOpened(
+            node=command.node,
+            point=turn.new_id(),
+            kind=kind,
+            key=command.key,
+            deadline=deadline,
+            on_deadline="fail" if kind == "form" and deadline is not None else None,
+            details=details,
+        )
+    )
 
 
 def come_due(turn: Turn, point: Point) -> None:
@@ -139,6 +168,9 @@ def come_due(turn: Turn, point: Point) -> None:
 def expire(turn: Turn, point: Point) -> None:
     """Decide what a passed deadline means."""
     turn.emit(ev.PausePointExpired(point=point.id))
+    if point.key and point.kind == "timer":
+        run_on(turn, point, None)
+        return
     match point.on_deadline:
         case "partial":
             complete(turn, point.node, point.received or None)
@@ -146,7 +178,7 @@ def expire(turn: Turn, point: Point) -> None:
             complete(turn, point.node, None)
         case "approve" | "reject":
             approved = point.on_deadline == "approve"
-            output = _decided(turn, point.decisions, approved=approved, by=None)
+            output = decision_output(turn, point.decisions, approved=approved, by=None)
             _leave(turn, point.node, "approved" if approved else "rejected", output)
         case "expired":
             _leave(turn, point.node, "expired", None)
@@ -160,30 +192,13 @@ def _escalate(turn: Turn, point: Point) -> None:
     planned = turn.state.planned(point.node)
     found: dict[str, list[str]] = {"users": [], "roles": []}
     for field in planned.fillings:
-        if field.startswith("escalate.to."):
+        if field.startswith(("escalate.to.users.", "escalate.to.roles.")):
             with suppress(ExpressionError):
                 found[field.split(".")[2]].append(turn.text(point.node, planned, field))
+        elif field == "escalate.to.expression":
+            with suppress(ExpressionError):
+                found["users"].extend(user_names(turn, point.node, planned, field))
     turn.emit(ev.PausePointEscalated(point=point.id, users=tuple(found["users"]), roles=tuple(found["roles"])))
-
-
-def _answer_approval(turn: Turn, point: Point, approved: bool, decisions: tuple[Decision, ...]) -> None:  # noqa: FBT001 - the outcome itself
-    by = decisions[-1].by
-    output = _decided(turn, decisions, approved=approved, by=by)
-    port = "approved" if approved else "rejected"
-    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by))
-
-
-def _decided(turn: Turn, decisions: tuple[Decision, ...], *, approved: bool, by: str | None) -> dict[str, object]:
-    """Return the output of an approval, decided by people or by its deadline."""
-    last = decisions[-1] if by is not None else None
-    return {
-        "approved": approved,
-        "by": by,
-        "at": turn.now,
-        "comment": last.comment if last else "",
-        "data": last.data if last else None,
-        "decisions": [msgspec.to_builtins(decision) for decision in decisions],
-    }
 
 
 def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:

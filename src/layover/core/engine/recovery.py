@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import events as ev
 from layover.core.engine.begin import attempt, start_attempt
 from layover.core.engine.failures import fail
-from layover.core.engine.movement import context_id, scope_path
-from layover.core.engine.rewinding import behind_of
+from layover.core.engine.going_back import can_go_back, go_back
 from layover.core.engine.state import CALLING
 
 if TYPE_CHECKING:
@@ -17,20 +16,20 @@ if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
 
 
-def recover(turn: Turn) -> None:
-    """Make again the calls that were out when their instance was lost; behind a closed gate their fate is not known."""
-    if turn.state.facts.gate != "open":
-        if turn.state.facts.gate == "pausing":
-            out = sorted(name for name, node in turn.state.nodes.rows.items() if node.status in CALLING)
-            turn.emit(ev.ExecutionPaused(in_doubt=tuple(out)))
-        return
+def recover(turn: Turn, only: tuple[str, ...] | None = None) -> None:
+    """Make again the calls that were out when their instance was lost, or `only` those whose fate is in doubt."""
     for name, node in sorted(turn.state.nodes.rows.items()):
-        if turn.state.facts.closed or turn.state.nodes.get(name) is not node:
+        if turn.state.facts.closed or turn.state.nodes.get(name) is not node or (only is not None and name not in only):
             continue
         if node.status == "running":
             _recover_call(turn, name, node)
         elif node.status == "scheduled":
             start_attempt(turn, name, turn.state.planned(name), node.attempt)
+
+
+def calls_out(turn: Turn) -> tuple[str, ...]:
+    """Return the nodes whose calls are out."""
+    return tuple(sorted(name for name, node in turn.state.nodes.rows.items() if node.status in CALLING))
 
 
 def release_incidents(turn: Turn) -> None:
@@ -58,37 +57,11 @@ def retry(turn: Turn, command: cmd.Retry) -> None:
 
 def rewind(turn: Turn, command: cmd.Rewind) -> None:
     """Go back to a node that has been reached, in a scope that is still there; anything else changes nothing."""
-    state = turn.state
-    name, _, path = command.to.partition(":")
-    if path not in state.scopes or name not in state.graph(path).positions:
-        return
-    if state.node(command.to).status in ("idle", "skipped", "ready"):
-        return
-    graph = state.graph(path)
-    names = [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
-    for point in sorted(state.points.rows.values(), key=lambda point: point.id):
-        if any(point.node == one or turn.scope_of(point.node).startswith(scope_path(one, "")) for one in names):
-            turn.emit(ev.PausePointCancelled(point=point.id, reason=command.reason))
-    was_closed = bool(state.facts.closed)
-    if was_closed:
-        turn.emit(ev.ExecutionReopened(why="rewind", nodes=_given_up(turn, names), by=command.by))
-    turn.emit(ev.NodeRewound(node=command.to, reason=command.reason, by=command.by))
-    if was_closed:
-        recover(turn)
-
-
-def _given_up(turn: Turn, rewound: list[str]) -> tuple[str, ...]:
-    """Return the nodes that were given up when the execution closed and are not about to be rewound anyway."""
-    rows = turn.state.nodes.rows.items()
-    return tuple(
-        sorted(
-            name
-            for name, node in rows
-            if node.status == "stopped"
-            and name not in rewound
-            and not any(turn.scope_of(name).startswith(scope_path(one, "")) for one in rewound)
-        )
-    )
+    if can_go_back(turn, command.to):
+        was_closed = bool(turn.state.facts.closed)
+        go_back(turn, command.to, command.reason, command.by)
+        if was_closed:
+            recover(turn)
 
 
 def _recover_call(turn: Turn, name: str, node: NodeState) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from layover.core.context_ids import context_id
 from layover.core.engine.movement import (
     arrive,
-    context_id,
     drop_scope,
     forget_rounds,
     is_settled,
@@ -41,7 +41,7 @@ def rewound(state: Execution, event: ev.NodeRewound, _at: int) -> None:
     scope = state.scopes[path]
     state.scopes.put(path, replace(scope, open=scope.open + reopened))
     _arrive_again(state, path, graph, set(behind), graph.positions[first])
-    make_ready(state, event.node, state.node(event.node))
+    make_ready(state, event.node, replace(state.node(event.node), error=event.error))
 
 
 def behind_of(graph: PlannedGraph, index: int) -> list[int]:

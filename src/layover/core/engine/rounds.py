@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Loop, Parallel
 from layover.core.engine import events as ev
 from layover.core.engine.failures import error_of, fail
-from layover.core.engine.movement import context_id
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:

@@ -104,6 +104,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rules: Rules | None = None
     decisions: tuple[Decision, ...] = ()
     received: dict[str, dict[str, object]] = {}
+    key: str = ""
     remind_at: tuple[int, ...] = ()
     reminded: int = 0
     escalate_at: int | None = None
@@ -130,6 +131,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     paused_at: int = 0
     paused_reason: str = ""
     resume_count: int = 0
+    legs: int = 0
+    in_doubt: tuple[str, ...] = ()
+    answered: str = ""
     active_ms: int = 0
     active_since: int | None = None
     output: object = None
@@ -142,7 +146,19 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Execution:
     """The state of one execution, with its plan."""
 
-    __slots__ = ("_facts", "collected", "counts", "journal", "nodes", "plan", "points", "queue", "scopes", "timers")
+    __slots__ = (
+        "_facts",
+        "_graphs",
+        "collected",
+        "counts",
+        "journal",
+        "nodes",
+        "plan",
+        "points",
+        "queue",
+        "scopes",
+        "timers",
+    )
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -155,6 +171,7 @@ class Execution:
         self.collected: Table[tuple[str, int | str], Collected] = Table(self.journal)
         self.queue: Table[int, str] = Table(self.journal)
         self.timers: Table[str, int] = Table(self.journal)
+        self._graphs: dict[str, PlannedGraph] = {"": plan.graph}  # found again by their paths: no part of the state
 
     @property
     def facts(self) -> Facts:
@@ -167,7 +184,10 @@ class Execution:
 
     def count(self, name: Count, by: int) -> None:
         """Add to a count."""
-        self.counts.put(name, self.counts.rows[name] + by)
+        rows = self.counts.rows
+        was = rows[name]
+        self.journal.note((rows, name, was))
+        rows[name] = was + by
 
     def node(self, context_id: str) -> NodeState:
         """Return the state of a node; one that nothing has reached yet is idle."""
@@ -194,18 +214,23 @@ class Execution:
 
     def graph(self, path: str) -> PlannedGraph:
         """Return the graph that a scope runs."""
-        graph = self.plan.graph
-        if path:
-            for step in path.split(":"):
-                container, _, key = step.partition(".")
-                bodies = graph.node(container).bodies
-                graph = bodies[""] if "" in bodies else bodies[key]
+        graph = self._graphs.get(path)
+        if graph is None:
+            around, _, step = path.rpartition(":")
+            container, _, key = step.partition(".")
+            bodies = self.graph(around).node(container).bodies
+            graph = self._graphs[path] = bodies[""] if "" in bodies else bodies[key]
         return graph
+
+    def forget_graph(self, path: str) -> None:
+        """Keep no longer which graph a scope runs: it has closed."""
+        self._graphs.pop(path, None)
 
     def planned(self, context_id: str) -> PlannedNode:
         """Return the plan of a node."""
         name, _, path = context_id.partition(":")
-        return self.graph(path).node(name)
+        graph = self._graphs.get(path) or self.graph(path)
+        return graph.nodes[graph.positions[name]]
 
 
 _IDLE = NodeState()

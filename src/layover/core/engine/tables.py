@@ -8,25 +8,26 @@ costs what changes, never what exists, and yet leaves no trace until it is told 
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-_ABSENT = object()
+_ABSENT: Final = object()
+Overwritten: TypeAlias = tuple[dict[Any, Any], object, object]
 
 
 class Journal:
-    """What was overwritten since the last mark, newest last."""
+    """What was overwritten since the last mark, newest last: rows, a key, and what stood under it.
 
-    __slots__ = ("_undo",)
+    Every write comes through here, so `note` is the list's own method and not one that calls it.
+    """
+
+    __slots__ = ("_undo", "note")
 
     def __init__(self) -> None:
-        self._undo: list[tuple[dict[object, object], object, object]] = []
-
-    def note(self, table: dict[object, object], key: object) -> None:
-        """Remember what a table holds under a key before it is changed."""
-        self._undo.append((table, key, table.get(key, _ABSENT)))
+        self._undo: list[Overwritten] = []
+        self.note = self._undo.append
 
     def keep(self) -> None:
         """Accept all changes: there is no way back behind this point."""
@@ -45,11 +46,11 @@ class Journal:
 class Table(Generic[K, V]):
     """A mapping whose writes are noted. Its order means nothing: whoever needs one has it in the keys."""
 
-    __slots__ = ("_journal", "rows")
+    __slots__ = ("_note", "rows")
 
     def __init__(self, journal: Journal, rows: dict[K, V] | None = None) -> None:
         self.rows: dict[K, V] = {} if rows is None else rows
-        self._journal = journal
+        self._note = journal.note
 
     def __getitem__(self, key: K) -> V:
         return self.rows[key]
@@ -66,11 +67,13 @@ class Table(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Write a row."""
-        self._journal.note(self.rows, key)  # type: ignore[arg-type]  # the journal does not care what a table holds
-        self.rows[key] = value
+        rows = self.rows
+        self._note((rows, key, rows.get(key, _ABSENT)))
+        rows[key] = value
 
     def drop(self, key: K) -> None:
         """Remove a row if it is there."""
-        if key in self.rows:
-            self._journal.note(self.rows, key)  # type: ignore[arg-type]  # as above
-            del self.rows[key]
+        rows = self.rows
+        if key in rows:
+            self._note((rows, key, rows[key]))
+            del rows[key]

@@ -1,0 +1,43 @@
+"""What the decisions of an approval come to, and what its node gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine import events as ev
+from layover.core.people import Decision, Rules, outcome
+
+if TYPE_CHECKING:
+    from layover.core.engine.turn import Turn
+
+
+def settle_approval(turn: Turn, point_id: str) -> None:
+    """Answer an approval whose decisions have come to something, be it that it can no longer be approved."""
+    point = turn.state.points[point_id]
+    if point.kind != "approval":
+        return
+    came_to = outcome(point.rules or Rules(), point.decisions)
+    if came_to == "open":
+        return
+    approved = came_to == "approved"
+    by = point.decisions[-1].by if point.decisions else None
+    output = decision_output(turn, point.decisions, approved=approved, by=by)
+    port = "approved" if approved else "rejected"
+    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by))
+
+
+def decision_output(
+    turn: Turn, decisions: tuple[Decision, ...], *, approved: bool, by: str | None
+) -> dict[str, object]:
+    """Return the output of an approval, decided by people or by its deadline."""
+    last = decisions[-1] if by is not None else None
+    return {
+        "approved": approved,
+        "by": by,
+        "at": turn.now,
+        "comment": last.comment if last else "",
+        "data": last.data if last else None,
+        "decisions": [msgspec.to_builtins(decision) for decision in decisions],
+    }

@@ -1,0 +1,54 @@
+"""The decision to go back to a node: what waits behind it is given up, what came of it is dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.context_ids import context_id
+from layover.core.engine import events as ev
+from layover.core.engine.movement import scope_path
+from layover.core.engine.rewinding import behind_of
+
+if TYPE_CHECKING:
+    from layover.core.engine.turn import Turn
+
+
+def can_go_back(turn: Turn, to: str) -> bool:
+    """Return whether a node has been reached in a scope that is still there."""
+    name, _, path = to.partition(":")
+    if path not in turn.state.scopes or name not in turn.state.graph(path).positions:
+        return False
+    return turn.state.node(to).status not in ("idle", "skipped", "ready")
+
+
+def is_behind(turn: Turn, name: str, to: str) -> bool:
+    """Return whether a node comes after another, in the same graph or inside something that does."""
+    return _is_among(turn, name, _names_behind(turn, to))
+
+
+def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error: ev.Error | None = None) -> None:
+    """Go back to a node that one can go back to; a closed execution is reopened by it."""
+    names = _names_behind(turn, to)
+    for point in sorted(turn.state.points.rows.values(), key=lambda point: point.id):
+        if _is_among(turn, point.node, names):
+            turn.emit(ev.PausePointCancelled(point=point.id, reason=reason))
+    if turn.state.facts.closed:
+        given_up = tuple(
+            sorted(
+                name
+                for name, node in turn.state.nodes.rows.items()
+                if node.status == "stopped" and not _is_among(turn, name, names)
+            )
+        )
+        turn.emit(ev.ExecutionReopened(why="rewind", nodes=given_up, by=by))
+    turn.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
+
+
+def _names_behind(turn: Turn, to: str) -> list[str]:
+    name, _, path = to.partition(":")
+    graph = turn.state.graph(path)
+    return [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
+
+
+def _is_among(turn: Turn, name: str, names: list[str]) -> bool:
+    return any(name == one or turn.scope_of(name).startswith(scope_path(one, "")) for one in names)

@@ -1,0 +1,60 @@
+"""What the world outside is told to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine.commands import Cancel, Complete, Create, Fail
+from layover.core.engine.effects import Call, Close, ClosePoint, Notify, OpenPoint, StartChild, StopCalls, effects
+from layover.core.engine.events import Error
+
+from .flows import rehearse
+
+if TYPE_CHECKING:
+    from layover.core.engine.commands import AnyCommand
+    from layover.core.engine.effects import Effect
+    from layover.testing import Rehearsal
+
+
+def send(flow: Rehearsal, command: AnyCommand) -> list[Effect]:
+    return effects(flow.state, flow.send(command))
+
+
+def test_a_started_node_is_a_call() -> None:
+    flow = rehearse("  - {id: a, type: f, input: {x: 1}, timeout: 5s, next: b}\n  - {id: b, type: g}\n")
+    assert send(flow, Create(id="execution")) == [Call("a", "f", 1, {"x": 1}, flow.now + 5_000)]
+    assert send(flow, Complete(node="a", attempt=1)) == [Call("b", "g", 1, None)]
+
+
+def test_a_point_is_opened_closed_and_people_are_told() -> None:
+    flow = rehearse("  - {id: a, type: form}\n")
+    opened = send(flow, Create(id="execution"))
+    point = flow.point("a")
+    assert opened == [OpenPoint(point), Notify(point.id, "opened")]
+    assert send(flow, Cancel()) == [ClosePoint(point.id, "cancelled"), StopCalls(""), Close("cancelled")]
+
+
+def test_a_child_is_started() -> None:
+    flow = rehearse("  - {id: c, type: workflow, workflow: other, input: {a: '${input}'}}\n")
+    assert send(flow, Create(id="execution", input=4))[-1] == StartChild(
+        flow.point("c").id, "other", None, {"a": 4}, False
+    )
+
+
+def test_a_container_makes_no_call_of_its_own() -> None:
+    flow = rehearse("  - {id: l, type: loop, times: 2, body: [{id: a, type: f}]}\n")
+    assert send(flow, Create(id="execution")) == [Call("a:l.0", "f", 1, None)]
+
+
+def test_the_calls_of_a_branch_that_is_given_up_are_stopped() -> None:
+    flow = rehearse(
+        "  - {id: p, type: parallel, next: {error: e}, branches: [{id: x, body: [{id: a, type: f}]},"
+        " {id: y, body: [{id: b, type: f}]}]}\n  - {id: e, type: compute, output: 1}\n"
+    )
+    flow.send(Create(id="execution"))
+    told = send(flow, Fail(node="a:p.x", attempt=1, error=Error(code="failed", message="no")))
+    assert [one for one in told if isinstance(one, StopCalls)] == [
+        StopCalls("p.x"),
+        StopCalls("p.y"),
+        StopCalls(""),
+    ]
