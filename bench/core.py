@@ -1,7 +1,8 @@
 """What a step costs in the engine itself, and what it costs after 10,000 of them: `python bench/core.py`.
 
-A step is one call: scheduled, started, completed. Each is decided, applied to the state, kept, and encoded as the one
-append that a store would write. Nothing is called and nothing is stored.
+A step is one call (scheduled, started, completed), or one question and its answer. Each is decided, applied to the
+state, kept, and encoded as the one append that a store would write, with the moment of the next wake-up. Nothing is
+called and nothing is stored.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from layover.core.definitions.limits import Limits
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events, decode_state, encode_events, encode_state
 from layover.core.engine.decide import play
-from layover.core.engine.events import AnyEvent, NodeStarted
+from layover.core.engine.events import AnyEvent, Error, NodeScheduled, PausePointOpened
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution
+from layover.core.engine.timing import wake_at
 from layover.core.plan import Plan, load
 from measure import compare, table
 
@@ -28,6 +30,7 @@ ROUNDS = 5
 LIMITS = Limits(nodes=20_000, edges=40_000, values=1_000_000, bytes=64 * 1024 * 1024)
 INPUT = {"order": "${input.id}", "amount": "${input.total}", "currency": "EUR"}
 OUTPUT = {"ok": True, "receipt": "r-1"}
+ERROR = Error(code="failed", type="OSError", message="There is no connection.")
 
 
 def chain(size: int) -> Plan:
@@ -58,8 +61,25 @@ def parallel(_size: int) -> Plan:
     return _load([{"id": "scopes", "type": "parallel", "for_each": "input.items", "body": _body()}])
 
 
-def _body() -> list[dict[str, Any]]:
-    return [{"id": "one", "type": "work", "input": {**INPUT, "item": "${item}"}}]
+def timeouts(_size: int) -> Plan:
+    """Return the same with a timeout for each call, so that as many timers run as there are calls."""
+    return _load([{"id": "scopes", "type": "parallel", "for_each": "input.items", "body": _body(timeout="30s")}])
+
+
+def failures(_size: int) -> Plan:
+    """Return the same in which every call fails and the others go on."""
+    failing = {"id": "scopes", "type": "parallel", "for_each": "input.items", "on_failure": "continue"}
+    return _load([{**failing, "body": _body("failing")}])
+
+
+def answers(_size: int) -> Plan:
+    """Return a workflow that asks somebody about each item, all at once, and is answered one by one."""
+    ask = {"id": "ask", "type": "form", "title": "Item ${item}"}
+    return _load([{"id": "scopes", "type": "parallel", "for_each": "input.items", "body": [ask]}])
+
+
+def _body(kind: str = "work", **fields: object) -> list[dict[str, Any]]:
+    return [{"id": "one", "type": kind, "input": {**INPUT, "item": "${item}"}, **fields}]
 
 
 def _load(nodes: list[dict[str, Any]]) -> Plan:
@@ -70,23 +90,28 @@ def run(plan: Plan, size: int, encode: Callable[[list[AnyEvent]], object] = enco
     """Run an execution to its end; what it would append goes to `encode`."""
     state = Execution(plan)
     given = {"id": "o-1", "total": 12.5, "items": list(range(size))}
-    calls: deque[NodeStarted] = deque()
-    command: cmd.AnyCommand = cmd.Create(id="execution", input=given)
+    replies: deque[cmd.AnyCommand] = deque([cmd.Create(id="execution", input=given)])
     now = 1_000_000
-    while True:
-        events = play(state, command, now)
+    while replies:
+        events = play(state, replies.popleft(), now)
         state.journal.keep()
         encode(events)
+        wake_at(state)
         for event in events:
-            if type(event) is NodeStarted and state.node(event.node).status == "running":
-                calls.append(event)
-        if not calls:
-            break
-        call = calls.popleft()
+            if isinstance(event, NodeScheduled | PausePointOpened):
+                reply = REPLIES.get(event.node_type if isinstance(event, NodeScheduled) else event.kind)
+                if reply is not None:
+                    replies.append(reply(event))
         now += 1
-        command = cmd.Complete(node=call.node, attempt=call.attempt, output=OUTPUT)
     assert state.status == "completed"
     return state
+
+
+REPLIES: dict[str, Callable[[Any], cmd.AnyCommand]] = {
+    "work": lambda event: cmd.Complete(node=event.node, attempt=event.attempt, output=OUTPUT),
+    "failing": lambda event: cmd.Fail(node=event.node, attempt=event.attempt, error=ERROR),
+    "form": lambda event: cmd.Answer(point=event.point, data=OUTPUT, by="ann"),
+}
 
 
 def log(plan: Plan, size: int) -> list[bytes]:
@@ -105,7 +130,7 @@ def main() -> None:
     rows: list[tuple[str, ...]] = [
         ("", f"{FEW:,}", f"{MANY:,}", "ratio", "encoding", "replay", "events per step", "bytes per step")
     ]
-    for shape in (chain, fan_out, loop, parallel):
+    for shape in (chain, fan_out, loop, parallel, timeouts, failures, answers):
         few, many = shape(FEW), shape(MANY)
         appends = log(few, FEW)
         events = [decode_events(append) for append in appends]
@@ -133,7 +158,7 @@ def main() -> None:
                 f"{sum(map(len, appends)) / FEW:.0f}",
             )
         )
-    print(table("A step: scheduled, started, completed, encoded", rows), end="\n\n")
+    print(table("A step, with so many of them in the execution", rows), end="\n\n")
     _events_and_snapshots()
 
 
@@ -153,7 +178,9 @@ def _events_and_snapshots() -> None:
         rounds=ROUNDS,
     )
     sizes = [len(events), len(events), MANY, MANY]
-    rows = [(name, _microseconds(taken[name] / size)) for name, size in zip(taken, sizes, strict=True)]
+    rows: list[tuple[str, ...]] = [
+        (name, _microseconds(taken[name] / size)) for name, size in zip(taken, sizes, strict=True)
+    ]
     print(table(f"The codec, on a chain of {MANY:,} nodes", rows), end="\n\n")
 
 

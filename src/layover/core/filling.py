@@ -53,9 +53,9 @@ def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | N
 
 def _fill_of_text(text: str, template_of: Callable[[str], Template]) -> _Fill:
     template = template_of(text)
-    render = template.render
     if template.is_path:
-        return render  # data is JSON already, and walking through it would cost its size
+        return template.read  # data is JSON already, and walking through it would cost its size
+    render = template.render
     return lambda context, moment, meter: to_json(render(context, moment, meter), meter)
 
 

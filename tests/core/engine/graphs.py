@@ -3,7 +3,7 @@
 Whatever is generated here passes `check`. A `settled` workflow ends the same way in whatever order its calls return and
 its points are answered, but for races of several failures and ends; those the naive interpreter notices. So it has no
 joins of any, and it sets variables only where everything else in the graph comes before or after. The others have all
-there is.
+there is. When somebody decided depends on the order as well, so the output of an approval is read only in part.
 
 The world is pure: what a function does follows from its input and from how often it has failed, what a person answers
 from where they are asked.
@@ -29,7 +29,7 @@ Document = dict[str, Any]
 INPUTS: tuple[Document, ...] = ({"n": 2, "items": [3, 1]}, {"n": 0, "items": []}, {"n": 5, "items": [1, 2, 4]})
 VARIABLES: Document = {"v": 0, "w": 1}
 _MOST_DEPTH = 3
-_MOST_NODES = (7, 4, 3, 2)
+_MOST_NODES = (8, 4, 3, 2)
 
 
 @st.composite
@@ -42,7 +42,8 @@ def workflow(dice: Dice, *, settled: bool) -> Document:
     """Return a workflow, as the data of its definition."""
     settings: Document = {"resume": dice.pick(("sequential", "concurrent")), "max_pause": "30d"}
     if not settled:
-        settings["max_recoveries"] = dice.pick((10, 1))
+        settings |= {"max_recoveries": dice.pick((10, 1)), "timeout": dice.pick(("90d", "3h"))}
+        settings["on_resume_failure"] = dice.pick(("fail", "reopen"))
     graph = _Maker(dice, settled=settled).graph(_Place(may_set=True))
     return {"name": "w", "variables": VARIABLES, "settings": settings, **graph}
 
@@ -50,7 +51,7 @@ def workflow(dice: Dice, *, settled: bool) -> Document:
 # The world
 
 
-class NotNow(OSError):
+class NotNow(OSError):  # noqa: N818 - it says what is wrong
     """A failure that may pass."""
 
 
@@ -115,6 +116,7 @@ class _Maker:
         self._dice = dice
         self._settled = settled
         self._ids = 0
+        self._types: dict[str, str] = {}
 
     def graph(self, place: _Place) -> Document:
         shape = self._shape(self._dice.integer(1, _MOST_NODES[place.depth]))
@@ -126,7 +128,9 @@ class _Maker:
                 before=(*place.before, *(ids[other] for other in sorted(shape.before[index]))),
                 may_set=place.may_set and (shape.comes_between(index) or not self._settled),
             )
-            node = {"id": name, **self._node(name, here, shape, index)}
+            merges = all(self._types[ids[source]] != "approval" for source in shape.sources[index]) or not self._settled
+            node = {"id": name, **self._node(name, here, shape, index, merges=merges)}
+            self._types[name] = node["type"]
             nodes.append(node)
             edges += self._edges(node, [ids[target] for target in shape.following[index]])
         self._join(nodes, edges)
@@ -151,7 +155,8 @@ class _Maker:
         dice, ports = self._dice, _ports(node)
         edges: list[Document] = []
         for target in targets:
-            chosen = {ports[0] if dice.chance(3) else dice.pick(ports)}
+            first = dice.chance(3) or (node["type"] == "approval" and not edges)
+            chosen = {ports[0] if first else dice.pick(ports)}
             if dice.chance(5):
                 chosen.add(dice.pick(ports))
             edges += ({"source": node["id"], "target": target, "port": port} for port in sorted(chosen))
@@ -164,12 +169,16 @@ class _Maker:
             if sources and (len(sources) == 1 or not self._settled) and self._dice.chance(4):
                 node["join"] = "any"
 
-    def _node(self, name: str, place: _Place, shape: _Shape, index: int) -> Document:
+    def _node(self, name: str, place: _Place, shape: _Shape, index: int, *, merges: bool) -> Document:
         dice = self._dice
-        kinds = ["call"] * 4 + ["form"] * 2 + ["compute", "condition", "switch", "approval", "delay"]
+        kinds = ["call"] * 4 + ["form"] * 2 + ["compute", "condition", "switch", "delay"]
+        if shape.following[index] or not self._settled:
+            kinds.append("approval")
+        if not self._settled:
+            kinds += ["wait_signal", "callback", "workflow"]
         if place.may_set:
             kinds += ["set"] * 3
-        if len(shape.sources[index]) > 1:
+        if len(shape.sources[index]) > 1 and merges:
             kinds += ["merge"] * 4
         if place.depth < _MOST_DEPTH:
             kinds += ["loop", "parallel"] * 2
@@ -216,20 +225,20 @@ class _Maker:
             "type": dice.pick(("steady", "steady", "moody", "flaky", "broken")),
             "input": {"at": name, "where": where, "given": self._value(place)},
         }
-        if dice.chance():
-            node["retry"] = self._retry()
         if not self._settled and dice.chance(4):
             node["timeout"] = "30s"
-        return node
+        return {**node, **self._sometimes_retry()}
 
-    def _retry(self) -> Document:
+    def _sometimes_retry(self) -> Document:
         dice = self._dice
+        if dice.chance():
+            return {}
         retry: Document = {"max_attempts": dice.integer(1, 4), "delay": "1s", "jitter": 0}
         if dice.chance(3):
             retry[dice.pick(("retry_on", "ignore"))] = dice.pick((["OSError"], ["ValueError"], ["NotNow"]))
         if not self._settled and dice.chance(3):
             retry["on_exhausted"] = "pause"
-        return retry
+        return {"retry": retry}
 
     # Nodes that wait
 
@@ -237,14 +246,44 @@ class _Maker:
         return {"duration": self._dice.pick(("0s", "1s", "1h"))}
 
     def _form(self, _name: str, _place: _Place) -> Document:
-        return self._deadline(("continue", "partial", "expired", "fail"))
+        return {**self._deadline(("continue", "partial", "expired", "fail")), **self._people()}
 
     def _approval(self, _name: str, _place: _Place) -> Document:
-        return self._deadline(("approve", "reject", "expired", "fail"))
+        node = {**self._deadline(("approve", "reject", "expired", "fail")), **self._people()}
+        if not self._settled and self._dice.chance(3):
+            node |= self._dice.pick(({"need": 2}, {"exclude_requester": True}, {"comment": "required"}))
+        return node
+
+    def _people(self) -> Document:
+        """Return who is asked; in a settled workflow that is everybody."""
+        if self._settled or not self._dice.chance(3):
+            return {}
+        escalation = {"after": "30m", "to": {"users": ["bob"]}}
+        return self._dice.pick(
+            (
+                {"approvers": {"users": ["ann"]}, "escalate": escalation},
+                {"remind": ["5m", "1h"]},
+                {"escalate": escalation},
+            )
+        )
 
     def _deadline(self, outcomes: Sequence[str]) -> Document:
         dice = self._dice
         return {"deadline": "2h", "on_deadline": dice.pick(outcomes)} if dice.chance() else {}
+
+    def _wait_signal(self, _name: str, place: _Place) -> Document:
+        node: Document = {"signal": "s", "key": "${input.n}"}
+        if self._dice.chance():
+            several = [{"alias": "a", "signal": "s"}, {"alias": "b", "signal": "s", "filter": "signal.data == 1"}]
+            node = {"signals": several, "need": self._dice.pick(("all", "any", 1))}
+        return {**node, "response": self._value(place), **self._deadline(("continue", "partial", "expired", "fail"))}
+
+    def _callback(self, _name: str, place: _Place) -> Document:
+        node = {"call": "steady", "input": self._value(place)}
+        return {**node, **self._deadline(("continue", "expired", "fail")), **self._sometimes_retry()}
+
+    def _workflow(self, _name: str, place: _Place) -> Document:
+        return {"workflow": "other", "input": self._value(place), **self._sometimes_retry()}
 
     # Containers
 
@@ -299,11 +338,12 @@ class _Maker:
         terms = ["1", "input.n", "vars.v", "vars.w", *place.indexes, *place.items]
         if place.before and dice.chance():
             name = dice.pick(place.before)
+            output = f"nodes.{name}.approved" if self._types[name] == "approval" else f"nodes.{name}"
             safe = (
-                f"(has(nodes.{name}) ? nodes.{name} : null)",
+                f"(has(nodes.{name}) && nodes.{name} != null ? {output} : null)",
                 f"(has(errors.{name}) ? errors.{name}.code : null)",
             )
-            risky = (f"nodes.{name}", f"errors.{name}.type", f"errors.{name}.retryable", f"errors.{name}.attempt")
+            risky = (output, f"errors.{name}.type", f"errors.{name}.retryable", f"errors.{name}.attempt")
             return dice.pick(risky) if dice.chance(6) else dice.pick(safe)
         return dice.pick(terms)
 
@@ -332,7 +372,7 @@ def _ports(node: Document) -> list[str]:
             return ["default", *(case["port"] for case in node["cases"]), "error"]
         case "approval":
             return ["approved", "rejected", "rejected", "expired", "error"]
-        case "form":
+        case "form" | "wait_signal" | "callback":
             return ["done", "done", "expired", "error"]
         case _:
             return ["done", "done", "error"]

@@ -1,25 +1,26 @@
 """What must hold of every log and of every state, whatever was asked of the execution.
 
-The ledger reads the log alone, as somebody would who knows nothing of the engine: what is opened is closed once, nothing
-is said about what is closed, and behind a closed gate nothing starts. The state is then held against itself: what is
-counted is what there is, and nothing is left of what has ended.
+The ledger reads the log alone, as somebody would who knows nothing of the engine: what is opened is closed once,
+nothing is said about what is closed, and behind a closed gate nothing starts. The state is then held against itself:
+what is counted is what there is, and nothing is left of what has ended.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.engine import events as ev
-from layover.core.engine.timing import wake_at
 from layover.core.context_ids import within
+from layover.core.engine import events as ev
 from layover.core.engine.state import CALLING, COUNTS, PEOPLE, Execution
+from layover.core.engine.tables import Table
+from layover.core.engine.timing import wake_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from layover.core.engine.state import NodeState
+    from layover.core.plan import Plan
 
-_CLOSING = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
 _STARTING = (ev.NodeScheduled, ev.NodeStarted, ev.PausePointOpened, ev.ScopeOpened)
 _COMING_DUE = (ev.PausePointApplied, ev.PausePointExpired)
 _SETTLED = frozenset({"completed", "failed", "skipped"})
@@ -29,16 +30,15 @@ Tables = dict[str, dict[object, object]]
 
 def tables(state: Execution) -> Tables:
     """Return a copy of all that a state holds."""
-    found: Tables = {"facts": {"": state.facts}}
-    for name in ("counts", "scopes", "nodes", "points", "collected", "queue", "timers"):
-        found[name] = dict(getattr(state, name).rows)
-    return found
+    parts = {name: getattr(state, name) for name in Execution.__slots__}
+    return {name: dict(part.rows) for name, part in parts.items() if isinstance(part, Table)}
 
 
 class Ledger:
     """What is open according to the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self.closed = False
         self.gate_closed = False
         self.points: dict[str, str] = {}
@@ -50,12 +50,14 @@ class Ledger:
         self._seen_scopes: set[str] = set()
         self._final: set[str] = set()
         self._containers: set[str] = set()
+        self._resting: set[str] = set()
+        self._starts: set[tuple[str, int]] = set()
 
     def read(self, events: Iterable[ev.AnyEvent]) -> None:
         """Go through what was added to the log."""
         for event in events:
-            assert not self.closed, f"after the end: {event}"
-            if self.gate_closed:
+            assert not self.closed or isinstance(event, ev.ExecutionReopened), f"after the end: {event}"
+            if self.gate_closed and not (isinstance(event, ev.PausePointOpened) and event.key):
                 assert not isinstance(event, (*_STARTING, *_COMING_DUE)), f"behind a closed gate: {event}"
             self._read_one(event)
         if self.closed:
@@ -65,8 +67,10 @@ class Ledger:
         match event:
             case ev.NodeScheduled() | ev.NodeStarted() | ev.NodeCompleted() | ev.NodeFailed():
                 self._read_node(event)
-            case ev.NodeCheckpointed() | ev.NodeRecorded():
+            case ev.NodeCheckpointed():
                 assert self.open_attempts[event.node] == "started"
+            case ev.NodeRecorded():
+                assert event.node in self._resting or self.open_attempts[event.node] == "started"
             case ev.ScopeOpened() | ev.ScopeClosed():
                 self._read_scope(event)
             case ev.VariableSet():
@@ -77,6 +81,9 @@ class Ledger:
                 assert event.node not in self._final
                 assert event.node not in self.points.values()
                 self._seen_points.add(event.point)
+                if event.key:  # a function rests, its call is over
+                    assert self.open_attempts.pop(event.node) == "started"
+                    self._resting.add(event.node)
                 self.points[event.point] = event.node
             case ev.PausePointAnswered():
                 assert event.point in self.points
@@ -94,26 +101,39 @@ class Ledger:
                 self.gate_closed = True
             case ev.ExecutionPaused():
                 assert self.gate_closed
-                assert set(self.open_attempts) - self._containers == set(event.in_doubt), "calls are still out"
-                for name in event.in_doubt:
-                    del self.open_attempts[name]
+                out = {name for name in self.open_attempts if name not in self.points.values()} - self._containers
+                assert out == set(event.in_doubt), "calls are still out"
             case ev.ExecutionResumed():
                 assert self.gate_closed
                 self.gate_closed = False
+            case ev.ExecutionReopened():
+                assert self.closed
+                self.closed = False
+                for name in event.nodes:
+                    self._take_back(name)
+            case ev.NodeRewound():
+                self._rewind(event.node)
+            case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled():
+                self.closed = True
+                self.gate_closed = False
             case _:
-                self.closed = isinstance(event, _CLOSING)
+                pass
 
     def _read_node(self, event: ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted | ev.NodeFailed) -> None:
         name = event.node
         self._in_open_scopes(name)
         assert name not in self._final, f"after its end: {event}"
         assert name not in self.points.values(), f"its point is still open: {event}"
+        self._resting.discard(name)
         match event:
             case ev.NodeScheduled():
-                assert event.attempt == self.attempts.get(name, 0) + 1
+                container = event.node_type in ("loop", "parallel")
+                assert container or name not in self.attempts or event.attempt == self.attempts[name] + 1
                 assert name not in self.open_attempts or event.cause == "recovered"
                 self.attempts[name] = event.attempt
-                if event.node_type in ("loop", "parallel"):
+                assert container or (name, event.attempt) not in self._starts, f"a late result would fit: {event}"
+                self._starts.add((name, event.attempt))
+                if container:
                     self._containers.add(name)
                 self.open_attempts[name] = "scheduled"
             case ev.NodeStarted():
@@ -125,7 +145,7 @@ class Ledger:
                 self._final.add(name)
             case ev.NodeFailed():
                 final = event.retry_at is None and not event.incident
-                assert final or self.open_attempts.get(name) == "started"
+                assert final or name in self.open_attempts
                 self.open_attempts.pop(name, None)
                 if final:
                     self._final.add(name)
@@ -162,6 +182,33 @@ class Ledger:
             assert event.point not in self._answered
         del self.points[event.point]
 
+    def _take_back(self, name: str) -> None:
+        """Forget how a node ended, and all that was in it."""
+        self._final.discard(name)
+        self.open_attempts.pop(name, None)
+        inner = _scope_path(name, "")
+        self.scopes = {path for path in self.scopes if not path.startswith(inner)}
+        self._seen_scopes = {path for path in self._seen_scopes if not path.startswith(inner)}
+        self._final = {other for other in self._final if not other.partition(":")[2].startswith(inner)}
+        for other in [other for other in self.attempts if other.partition(":")[2].startswith(inner)]:
+            self.attempts.pop(other)
+            self.open_attempts.pop(other, None)
+
+    def _rewind(self, name: str) -> None:
+        """Forget how a node ended, and every node that comes after it."""
+        first, _, path = name.partition(":")
+        graph = self._plan.graph
+        for step in path.split(":") if path else ():
+            container, _, key = step.partition(".")
+            bodies = graph.node(container).bodies
+            graph = bodies.get("") or bodies[key]
+        behind = [graph.node(first)]
+        for planned in behind:
+            after = {target for targets in planned.ports.values() for target in targets}
+            behind += (graph.nodes[target] for target in sorted(after) if graph.nodes[target] not in behind)
+        for planned in behind:
+            self._take_back(_address(path, planned.id))
+
     def _in_open_scopes(self, name: str) -> None:
         path = name.partition(":")[2]
         assert not path or path in self.scopes, f"{name} is in no open scope"
@@ -179,9 +226,12 @@ def check_state(state: Execution, ledger: Ledger, length: int) -> None:
     assert set(state.scopes.rows) == ({"", *ledger.scopes} if length else set())
     calls = {name for name, node in state.nodes.rows.items() if node.status in CALLING}
     entered = {name for name, node in state.nodes.rows.items() if node.status == "entered"}
-    assert calls | entered == set(ledger.open_attempts)
+    called = {point.node for point in state.points.rows.values() if point.kind in ("callback", "child")}
+    assert calls | entered | called == set(ledger.open_attempts)
     _check_counts(state, len(calls))
     _check_queue(state)
+    waiting = {point.turn: point.id for point in state.points.rows.values() if point.status == "answered"}
+    assert state.answered.rows == waiting
     _check_timers(state)
     _check_scopes(state)
     if length:
@@ -207,11 +257,12 @@ def _check_timers(state: Execution) -> None:
     for key, at in state.timers.rows.items():
         point = state.points.get(key)
         if point is not None:
-            assert (point.status, point.deadline) == ("open", at)
+            assert point.status == "open"
+            assert at in (point.deadline, point.escalate_at, *point.remind_at)
         else:
             assert state.node(key).status in ("running", "backoff")
     for point in state.points.rows.values():
-        assert (point.id in state.timers) == (point.status == "open" and point.deadline is not None)
+        assert point.status != "open" or point.deadline is None or state.timers[point.id] <= point.deadline
         assert state.node(point.node).status == "waiting"
         assert state.node(point.node).point == point.id
     for name, node in state.nodes.rows.items():
@@ -250,8 +301,8 @@ def _check_rest(state: Execution) -> None:
     assert not answered, "an answer is not applied although nothing is at work"
     assert state.status == ("paused" if state.counts["people"] else "waiting")
     assert state.points.rows or state.counts["people"] or wake_at(state) is not None, "nobody knows what it waits for"
-    if not state.counts["people"]:
-        assert wake_at(state) is not None
+    machines = [point for point in state.points.rows.values() if point.kind in ("signal", "callback", "child")]
+    assert state.counts["people"] or machines or wake_at(state) is not None
 
 
 def _scope_path(container: str, key: int | str) -> str:

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from layover.core.plan import Plan
 
 # What gets on is drawn more often than what stops it.
-OFTEN: dict[type[msgspec.Struct], int] = {cmd.Complete: 8, cmd.Fail: 5, cmd.Answer: 4, cmd.Recover: 2, cmd.Resume: 3}
+OFTEN: dict[type[msgspec.Struct], int] = {
+    cmd.Complete: 12,
+    cmd.Fail: 6,
+    cmd.Answer: 6,
+    cmd.Report: 4,
+    cmd.Deliver: 4,
+    cmd.Resume: 4,
+}
 KINDS: tuple[type[msgspec.Struct], ...] = tuple(
     kind for kind in get_args(AnyCommand) if kind not in (cmd.Create, cmd.Cancel) for _ in range(OFTEN.get(kind, 1))
 )
@@ -85,7 +92,12 @@ def _command(state: Execution, kind: object, pick: _Pick) -> AnyCommand:
         "data": {"size": pick.below(9)},
         "by": str(pick.of(("ann", "bob"))),
         "jitter": 0.5,
+        "to": node if kind is cmd.Rewind else "cho",
+        "key": str(pick.of(("first", "second"))),
+        "length_ms": 5_000,
     }
+    if kind is cmd.Report and pick.chance(2):
+        known["error"] = None
     sketch = msgspec.structs.asdict(example(kind))
     made: AnyCommand = kind(**{name: known.get(name, value) for name, value in sketch.items()})
     return made
@@ -161,4 +173,59 @@ PLANS = (
 """,
         "{max_recoveries: 0}",
     ),
+    _plan(
+        """
+  - {id: begin, type: compute, output: 1, next: [one, two, three]}
+  - {id: one, type: callback, call: work, deadline: 1h, on_deadline: expired, retry: {max_attempts: 2, delay: 1s},
+     next: {done: last, expired: late}}
+  - {id: two, type: workflow, workflow: other, retry: {max_attempts: 1, on_exhausted: pause}, next: {done: last}}
+  - {id: three, type: wait_signal, signals: [{alias: a, signal: some name}, {alias: b, signal: some name}],
+     deadline: 1h, on_deadline: partial, next: {done: last}}
+  - {id: late, type: form, remind: [10m], escalate: {after: 20m, to: {users: [ann]}}, approvers: {users: [bob]},
+     on_error: continue}
+  - {id: last, type: work, join: any, next: ask}
+  - {id: ask, type: approval, approvers: {users: [ann, bob, cho]}, need: 2, next: {approved: thanks}}
+  - {id: thanks, type: work}
+""",
+        "{on_resume_failure: reopen}",
+    ),
+    _plan(
+        """
+  - id: split
+    type: parallel
+    branches:
+      - id: left
+        body:
+          - {id: call, type: work, retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}, next: [again, deep]}
+          - {id: again, type: form}
+          - {id: deep, type: loop, times: 2, body: [{id: inner, type: work, retry: {max_attempts: 2, delay: 1s}}]}
+      - id: right
+        body:
+          - {id: other, type: work, next: {done: check}}
+          - {id: check, type: compute, output: "${nodes.other.n}", next: {done: nap}}
+          - {id: nap, type: delay, duration: 1m}
+    next: {done: fine, error: sorry}
+  - {id: fine, type: compute, output: "${nodes.split}"}
+  - {id: sorry, type: form, next: fine}
+"""
+    ),
+    _plan(
+        """
+  - {id: first, type: form, deadline: 1m, on_deadline: continue, next: all}
+  - id: all
+    type: parallel
+    for_each: input
+    body:
+      - {id: check, type: compute, output: "${1 / (item - 3)}", next: {done: one}}
+      - {id: one, type: work}
+    next: {error: again}
+  - id: again
+    type: parallel
+    for_each: input
+    on_failure: continue
+    body: [{id: two, type: work, input: "${1 / (item - 2)}", next: three}, {id: three, type: delay, duration: 1s}]
+"""
+    ),
+    _plan("  - {id: a, type: compute, output: 1, next: b}\n  - {id: b, type: compute, output: 2}\n"),
+    _plan("  - {id: a, type: compute, output: '${input.missing}', next: b}\n  - {id: b, type: compute, output: 2}\n"),
 )

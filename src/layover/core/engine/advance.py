@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 def advance(turn: Turn) -> None:
     """Go on until the execution rests, waits for calls, or is closed."""
     state = turn.state
-    while not state.facts.closed:
-        if state.facts.gate != "open":
-            if state.facts.gate == "pausing" and not state.counts["calls"]:
+    while not (facts := state.facts).closed:
+        if facts.gate != "open":
+            if facts.gate == "pausing" and not state.counts["calls"]:
                 turn.emit(ev.ExecutionPaused())
             return
         if turn.settled:
             _look_at_scope(turn, turn.settled.pop())
         elif state.queue.rows:
-            begin(turn, state.queue[state.counts["first_ticket"]])
-        elif state.points.rows and (point := next_answered(turn)) is not None:
+            begin(turn, state.queue.rows[state.counts.rows["first_ticket"]])
+        elif state.answered.rows and (point := next_answered(turn)) is not None:
             apply(turn, point)
         else:
             return
@@ -44,7 +44,7 @@ def look_everywhere(turn: Turn) -> None:
 
 def _look_at_scope(turn: Turn, path: str) -> None:
     """Close a scope whose nodes are all settled; a scope that failed leaves its container to go on."""
-    scope = turn.state.scopes.get(path)
+    scope = turn.state.scopes.rows.get(path)
     if scope is None:
         around, _, step = path.rpartition(":")
         container = step.partition(".")[0]

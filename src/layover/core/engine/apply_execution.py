@@ -65,6 +65,7 @@ def _close(state: Execution, **facts: object) -> None:
 
 def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:
     state.change(closed="", error=None, failed_node=None, output=None, outcome="", outcome_reason="")
+    state.counts.put("old_attempts", state.counts["attempts"])
     for name in event.nodes:
         make_ready(state, name, as_reached(state.node(name)))
 

@@ -12,6 +12,7 @@ from layover.core.engine.movement import (
     move,
     open_scope,
     scope_path,
+    scopes_within,
     set_variables,
     settle,
     variables_of,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
     node = state.node(event.node)
     recovered = event.cause == "recovered"
+    if event.attempt > state.counts["attempts"]:
+        state.counts.put("attempts", event.attempt)
     move(
         state,
         event.node,
@@ -62,11 +65,12 @@ def node_completed(state: Execution, event: ev.NodeCompleted, _at: int) -> None:
         started_at=node.started_at,
         output=event.output,
         port=event.port,
-        closed_seq=state.counts["seq"],
+        closed_seq=state.counts.rows["seq"],
         error=event.error,
     )
     move(state, event.node, node, done)
-    forget_rounds(state, event.node, node)
+    if node.next_round:
+        forget_rounds(state, event.node, node)
     settle(state, event.node, event.port)
 
 
@@ -93,24 +97,23 @@ def node_failed(state: Execution, event: ev.NodeFailed, _at: int) -> None:
 
 
 def scope_opened(state: Execution, event: ev.ScopeOpened, _at: int) -> None:
-    path = scope_path(event.node, event.key)
-    container = state.node(event.node)
+    name, key = event.node, event.key
+    container = state.node(name)
     state.nodes.put(
-        event.node,
-        replace(container, open_scopes=container.open_scopes + 1, next_round=container.next_round + 1),
+        name, replace(container, open_scopes=container.open_scopes + 1, next_round=container.next_round + 1)
     )
-    copied = state.planned(event.node).node.type == "parallel"
-    variables = variables_of(state, event.node.partition(":")[2]) if copied else None
-    graph = state.graph(path)
-    scope = Scope(open=len(graph.nodes), node=event.node, key=event.key, item=event.item, variables=variables)
-    open_scope(state, path, scope)
+    copied = state.planned(name).node.type == "parallel"
+    variables = variables_of(state, name.partition(":")[2]) if copied else None
+    path = scope_path(name, key)
+    size = len(state.graph(path).nodes)
+    open_scope(state, path, Scope(open=size, node=name, key=key, item=event.item, variables=variables))
 
 
 def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
     path = scope_path(event.node, event.key)
-    if path in state.scopes:
+    if path in state.scopes.rows:
         if event.end in ("failed", "cancelled"):
-            for inner in [other for other in state.scopes.rows if other.startswith(f"{path}:")]:
+            for inner in list(scopes_within(state, path)):
                 drop_scope(state, inner)
         drop_scope(state, path)
         container = state.node(event.node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from layover.core.engine import events as ev
-from layover.core.engine.movement import move
+from layover.core.engine.movement import move, take_off
 from layover.core.engine.state import PEOPLE, Execution, Point
 from layover.core.people import Rules
 
@@ -92,6 +92,7 @@ def answered(state: Execution, event: ev.PausePointAnswered, _at: int) -> None:
             turn=turn,
         ),
     )
+    state.answered.put(turn, event.point)
     state.timers.drop(event.point)
     if point.kind in PEOPLE:
         state.count("people", -1)
@@ -103,7 +104,9 @@ def point_ended(
     point = state.points[event.point]
     state.points.drop(event.point)
     state.timers.drop(event.point)
-    if point.kind in PEOPLE and point.status == "open":
+    if point.status == "answered":
+        take_off(state, state.answered, point.turn, "first_answer", "answers")
+    elif point.kind in PEOPLE:
         state.count("people", -1)
     node = state.node(point.node)
     if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE and not point.key:

@@ -61,7 +61,7 @@ def begin(turn: Turn, name: str) -> None:
 
 def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause) -> None:
     """Make another attempt of a node that calls something, or has something called and waits for it."""
-    number = turn.state.node(name).attempt + 1
+    number = (turn.state.node(name).attempt or turn.state.counts["old_attempts"]) + 1
     turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=number, cause=cause))
     start_attempt(turn, name, planned, number)
 
@@ -131,11 +131,11 @@ def _merged(turn: Turn, name: str, planned: PlannedNode, node: Merge) -> object:
     path = turn.scope_of(name)
     graph = turn.state.graph(path)
     sources = [one for one in graph.nodes if any(planned.index in targets for targets in one.ports.values())]
-    rows = {one.id: turn.state.node(context_id(path, one.id)) for one in sources}
+    rows = {one: turn.state.node(context_id(path, one.id)) for one in sources}
     arrived = {
-        id_: row
-        for id_, row in rows.items()
-        if row.status == "completed" and (not node.branches or id_ in node.branches)
+        one.id: row
+        for one, row in rows.items()
+        if planned.index in one.targets(row.port) and (not node.branches or one.id in node.branches)
     }
     if node.strategy == "all":
         return {id_: row.output for id_, row in arrived.items()}

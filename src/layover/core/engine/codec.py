@@ -150,6 +150,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     points: dict[str, Point] = {}
     collected: list[tuple[str, int | str, Collected]] = []
     queue: dict[int, str] = {}
+    answered: dict[int, str] = {}
     timers: dict[str, int] = {}
 
 

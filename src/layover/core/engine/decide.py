@@ -83,11 +83,11 @@ def _serve_instance(turn: Turn, command: _ByInstance) -> None:
     match command:
         case cmd.Wake():
             wake(turn)
-        case cmd.Recover():
-            recovery.recover(turn)
         case cmd.StartLeg():
             turn.emit(ev.LegStarted(cause=command.cause, instance=command.instance))
-        case cmd.StopDraining():
+        case cmd.Recover() if turn.state.facts.gate == "open":
+            recovery.recover(turn)
+        case cmd.Recover() | cmd.StopDraining():  # behind a closed gate nothing starts again
             if turn.state.facts.gate == "pausing":
                 turn.emit(ev.ExecutionPaused(in_doubt=recovery.calls_out(turn)))
         case _:

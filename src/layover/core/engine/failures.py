@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.core.definitions.node_types import Loop, Parallel, WorkingNode, default_port
+from layover.core.context_ids import context_id
+from layover.core.definitions.node_types import Loop, Parallel, WorkingNode
 from layover.core.engine import events as ev
 from layover.core.engine.going_back import can_go_back, go_back, is_behind
+from layover.core.engine.movement import open_scopes, scopes_within
 from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
 
 if TYPE_CHECKING:
+    from layover.core.engine.state import Execution
     from layover.core.engine.turn import Turn
     from layover.core.expressions import ExpressionError
 
@@ -66,7 +69,7 @@ def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None
         if not _is_taken_care_of(turn, path):
             _fail_execution(turn, name, error)
             return
-        container = _fail_scope(turn, path, error)
+        container = fail_scope(turn, path, error)
         if container is None:
             return
         name, caught = container, True
@@ -88,7 +91,7 @@ def _way_out(turn: Turn, name: str) -> str | None:
     planned = turn.state.planned(name)
     if planned.targets("error"):
         return "error"
-    return (default_port(planned.node.type) or "done") if planned.node.on_error == "continue" else None
+    return "done" if planned.node.on_error == "continue" else None
 
 
 def _is_taken_care_of(turn: Turn, path: str) -> bool:
@@ -104,7 +107,7 @@ def _is_taken_care_of(turn: Turn, path: str) -> bool:
     return False
 
 
-def _fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
+def fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
     """Close a scope that failed; return its container if that fails with it at once."""
     scope = turn.state.scopes[path]
     container = turn.state.planned(scope.node).node
@@ -121,7 +124,7 @@ def _fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
 
 def cancel_scopes(turn: Turn, container: str) -> None:
     """Close every scope of a container that is still at work."""
-    open_ones = [(path, row.key) for path, row in turn.state.scopes.rows.items() if row.node == container]
+    open_ones = [(path, turn.state.scopes[path].key) for path in open_scopes(turn.state, container)]
     for path, key in sorted(open_ones, key=lambda pair: str(pair[1])):
         cancel_points(turn, path)
         turn.emit(ev.ScopeClosed(node=container, key=key, end="cancelled"))
@@ -129,10 +132,17 @@ def cancel_scopes(turn: Turn, container: str) -> None:
 
 def cancel_points(turn: Turn, path: str, reason: str = "") -> None:
     """Cancel every pause point in a scope and in the scopes within it."""
-    points = [point for point in turn.state.points.rows.values() if _is_within(turn.scope_of(point.node), path)]
-    for point in sorted(points, key=lambda point: point.id):
-        turn.emit(ev.PausePointCancelled(point=point.id, reason=reason))
+    for point in sorted(_points_within(turn.state, path) if path else turn.state.points.rows):
+        turn.emit(ev.PausePointCancelled(point=point, reason=reason))
 
 
-def _is_within(path: str, around: str) -> bool:
-    return not around or path == around or path.startswith(f"{around}:")
+def _points_within(state: Execution, path: str) -> list[str]:
+    """Return the points in a scope by a look at its nodes: there may be many more points elsewhere."""
+    if not state.points.rows:
+        return []
+    names = (
+        context_id(inner, planned.node.id)
+        for inner in (path, *scopes_within(state, path))
+        for planned in state.graph(inner).nodes
+    )
+    return [point for name in names if (point := state.node(name).point)]

@@ -37,7 +37,8 @@ def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error:
             sorted(
                 name
                 for name, node in turn.state.nodes.rows.items()
-                if node.status == "stopped" and not _is_among(turn, name, names)
+                if (node.status == "stopped" or (node.status == "failed" and not node.port))
+                and not _is_among(turn, name, names)
             )
         )
         turn.emit(ev.ExecutionReopened(why="rewind", nodes=given_up, by=by))

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, cast
 from msgspec.structs import replace
 
 from layover.core.context_ids import context_id, within
-from layover.core.engine.state import CALLING, Execution, NodeState, Scope
+from layover.core.engine.state import CALLING, Count, Execution, NodeState, NodeStatus, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from layover.core.engine.tables import Table
     from layover.core.plan import PlannedNode
 
 
@@ -47,20 +50,52 @@ def open_scope(state: Execution, path: str, scope: Scope) -> None:
     state.scopes.put(path, scope)
     graph = state.graph(path)
     for index in graph.starts:
-        make_ready(state, context_id(path, graph.nodes[index].id), NodeState())
+        name = context_id(path, graph.nodes[index].node.id)
+        state.nodes.put(name, NodeState(status="ready", ticket=_take_ticket(state, name)))
 
 
 def drop_scope(state: Execution, path: str) -> None:
     """Forget a scope and every node in it."""
     for planned in state.graph(path).nodes:
-        name = context_id(path, planned.id)
-        node = state.nodes.get(name)
+        name = context_id(path, planned.node.id)
+        node = state.nodes.rows.get(name)
         if node is not None:
-            move(state, name, node, NodeState())
-            forget_rounds(state, name, node)
+            _recount(state, name, node, "idle")
+            if node.next_round:
+                forget_rounds(state, name, node)
             state.nodes.drop(name)
     state.scopes.drop(path)
     state.forget_graph(path)
+
+
+def open_scopes(state: Execution, container: str) -> list[str]:
+    """Return the paths of the scopes that a container has open, the latest first."""
+    left = state.node(container).open_scopes
+    found: list[str] = []
+    if left:
+        branches = [key for key in state.planned(container).bodies if key]
+        keys: Sequence[int | str] = branches or range(state.node(container).next_round)
+        for key in reversed(keys):
+            path = scope_path(container, key)
+            if path in state.scopes.rows:
+                found.append(path)
+                if len(found) == left:
+                    break
+    return found
+
+
+def scopes_within(state: Execution, path: str) -> Iterator[str]:
+    """Find the scopes that are open inside a scope, at any depth."""
+    for planned in state.graph(path).nodes:
+        if planned.bodies:
+            yield from scopes_of(state, context_id(path, planned.node.id))
+
+
+def scopes_of(state: Execution, container: str) -> Iterator[str]:
+    """Find the scopes that a container has open, and those inside them."""
+    for path in open_scopes(state, container):
+        yield path
+        yield from scopes_within(state, path)
 
 
 def forget_rounds(state: Execution, container: str, node: NodeState) -> None:
@@ -73,35 +108,45 @@ def forget_rounds(state: Execution, container: str, node: NodeState) -> None:
 
 def move(state: Execution, name: str, old: NodeState, new: NodeState) -> None:
     """Replace a node, with all that is counted by its status."""
-    change = (new.status in CALLING) - (old.status in CALLING)
+    _recount(state, name, old, new.status)
+    state.nodes.put(name, new)
+
+
+def _recount(state: Execution, name: str, old: NodeState, new: NodeStatus) -> None:
+    """Keep right whatever depends on the status that a node leaves, and on the one that it takes."""
+    was = old.status
+    change = (new in CALLING) - (was in CALLING)
     if change:
         state.count("calls", change)
-    change = (new.status == "incident") - (old.status == "incident")
-    if change:
-        state.count("people", change)
-    if old.status == "ready":
-        _take_off_queue(state, old.ticket)
-    if name in state.timers:
+    if was == "ready":
+        take_off(state, state.queue, old.ticket, "first_ticket", "next_ticket")
+    elif was == "incident" or new == "incident":
+        state.count("people", (new == "incident") - (was == "incident"))
+    if name in state.timers.rows:
         state.timers.drop(name)
-    state.nodes.put(name, new)
 
 
 def make_ready(state: Execution, name: str, node: NodeState) -> None:
     """Put a node at the end of the queue of those that may begin."""
-    ticket = state.counts["next_ticket"]
+    state.nodes.put(name, replace(node, status="ready", ticket=_take_ticket(state, name)))
+
+
+def _take_ticket(state: Execution, name: str) -> int:
+    ticket = state.counts.rows["next_ticket"]
     state.count("next_ticket", 1)
     state.queue.put(ticket, name)
-    state.nodes.put(name, replace(node, status="ready", ticket=ticket))
+    return ticket
 
 
-def _take_off_queue(state: Execution, ticket: int) -> None:
-    state.queue.drop(ticket)
-    first, beyond = state.counts["first_ticket"], state.counts["next_ticket"]
-    if ticket == first:
-        queue = state.queue.rows
-        while first < beyond and first not in queue:
-            first += 1
-        state.counts.put("first_ticket", first)
+def take_off(state: Execution, queue: Table[int, str], number: int, first: Count, beyond: Count) -> None:
+    """Take something off a queue; two counts keep which number is the first in it, and which the next to be given."""
+    queue.drop(number)
+    counts, rows = state.counts.rows, queue.rows
+    lowest, end = counts[first], counts[beyond]
+    if number == lowest:
+        while lowest < end and lowest not in rows:
+            lowest += 1
+        state.counts.put(first, lowest)
 
 
 def settle(state: Execution, name: str, port: str | None) -> None:
@@ -118,22 +163,24 @@ def settle(state: Execution, name: str, port: str | None) -> None:
                 target = graph.nodes[index]
                 if arrive(state, path, target, taken=out == taken_port):
                     settled.append((target, None))
-    scope = state.scopes[path]
+    scope = state.scopes.rows[path]
     state.scopes.put(path, replace(scope, open=scope.open - closed))
 
 
 def arrive(state: Execution, path: str, target: PlannedNode, *, taken: bool) -> bool:
     """Settle one edge into a node; return whether the node can no longer be reached."""
-    name = context_id(path, target.id)
+    name = context_id(path, target.node.id)
     node = state.node(name)
-    node = replace(node, settled=node.settled + 1, taken=node.taken + taken)
-    complete = node.settled == target.incoming
-    if node.status == "idle" and node.taken and (complete or target.node.join == "any"):
-        make_ready(state, name, node)
-        return False
-    skipped = node.status == "idle" and complete
-    state.nodes.put(name, replace(node, status="skipped") if skipped else node)
-    return skipped
+    arrived, reached = node.settled + 1, node.taken + taken
+    status, ticket = node.status, node.ticket
+    if status == "idle":
+        complete = arrived == target.incoming
+        if reached and (complete or target.node.join == "any"):
+            status, ticket = "ready", _take_ticket(state, name)
+        elif complete:
+            status = "skipped"
+    state.nodes.put(name, replace(node, status=status, settled=arrived, taken=reached, ticket=ticket))
+    return status == "skipped" and node.status == "idle"
 
 
 def is_settled(node: NodeState) -> bool:

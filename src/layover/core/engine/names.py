@@ -7,7 +7,7 @@ then outwards, so that an expression costs the same whatever has happened before
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -17,25 +17,31 @@ from layover.core.engine.movement import variables_of
 from layover.core.expressions import Moment
 
 if TYPE_CHECKING:
+    from layover.core.engine.events import Error
     from layover.core.engine.state import Execution, NodeState
 
 
-class Names(Mapping[str, object]):
-    """The root names at one scope; `extra` are names that only some places have."""
+class Names(dict[str, object]):
+    """The root names at one scope, each found when it is first asked for; `extra` are names that only some places have.
 
-    __slots__ = ("_extra", "_path", "_state")
+    They are good for one evaluation: what has been found is kept.
+    """
+
+    __slots__ = ("_path", "_state")
 
     def __init__(self, state: Execution, path: str, extra: Mapping[str, object] | None = None) -> None:
+        if extra:
+            self.update(extra)
         self._state = state
         self._path = path
-        self._extra = extra or {}
 
-    def __getitem__(self, name: str) -> object:
-        if name in self._extra:
-            return self._extra[name]
+    def __missing__(self, name: str) -> object:
         read = _ROOTS.get(name)
-        if read is not None:
-            return read(self._state, self._path)
+        found = read(self._state, self._path) if read is not None else self._of_scopes(name)
+        self[name] = found
+        return found
+
+    def _of_scopes(self, name: str) -> object:
         path = self._path
         while path:
             around, _, step = path.rpartition(":")
@@ -45,26 +51,17 @@ class Names(Mapping[str, object]):
             path = around
         raise KeyError(name)
 
-    def __iter__(self) -> Iterator[str]:
-        yield from self._extra
-        yield from _ROOTS
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
 
 def moment(state: Execution, name: str, now: int) -> Moment:
     """Return where `now()` and `uuid()` of a node come from: the same for every replay of the same step."""
-    return Moment(now, f"{state.facts.id}/{name}/{state.counts['seq']}")
+    return Moment(now, f"{state.facts.id}/{name}/{state.counts.rows['seq']}")
 
 
 def _names_of_scope(state: Execution, path: str, around: str, step: str) -> dict[str, object]:
     """Return the names that a container gives to one of its scopes."""
     container = state.graph(around).node(step.partition(".")[0]).node
-    if not isinstance(container, Loop | Parallel) or path not in state.scopes:
-        return {}
-    scope = state.scopes[path]
-    if isinstance(scope.key, str):
+    scope = state.scopes.rows.get(path)
+    if scope is None or not isinstance(container, Loop | Parallel) or isinstance(scope.key, str):
         return {}
     if container.for_each is None:
         return {container.index_as: scope.key}
@@ -101,6 +98,11 @@ class _View(Mapping[str, object]):
             raise KeyError(name)
         return self._of(node)
 
+    def get(self, name: str, default: object = None) -> object:
+        """Return what a node has, looking for it once."""
+        node = self._find(name)
+        return default if node is None else self._of(node)
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._find(name) is not None
 
@@ -133,7 +135,9 @@ def _output(node: NodeState) -> object:
 
 
 def _error(node: NodeState) -> object:
-    return msgspec.to_builtins(node.error)
+    """Return a failure as data; of its fields only `status` and `details` may be missing."""
+    told = msgspec.structs.asdict(cast("Error", node.error))
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _execution(state: Execution, _path: str) -> object:

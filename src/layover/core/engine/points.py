@@ -57,7 +57,7 @@ def delegate(turn: Turn, command: cmd.Delegate) -> None:
         return
     person = Person(command.by, command.roles)
     found = check_delegation(point.rules or Rules(), person, point.decisions, command.to)
-    if not isinstance(found, Refusal):
+    if not isinstance(found, Refusal) and found not in (point.rules or Rules()).delegates:
         turn.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
 
 
@@ -104,13 +104,11 @@ def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
 
 def next_answered(turn: Turn) -> Point | None:
     """Return the answer that may be applied now, if there is one."""
-    answered = [point for point in turn.state.points.rows.values() if point.status == "answered"]
-    if not answered:
+    state = turn.state
+    sequential = state.plan.definition.settings.resume == "sequential"
+    if not state.answered.rows or (sequential and state.busy):
         return None
-    sequential = turn.state.plan.definition.settings.resume == "sequential"
-    if sequential and turn.state.busy:
-        return None
-    return min(answered, key=lambda point: point.turn)
+    return state.points[state.answered[state.counts["first_answer"]]]
 
 
 def apply(turn: Turn, point: Point) -> None:

@@ -14,7 +14,7 @@ from layover.core.engine.movement import (
     is_settled,
     make_ready,
     move,
-    scope_path,
+    scopes_of,
 )
 from layover.core.engine.state import Execution, NodeState
 
@@ -29,14 +29,19 @@ def rewound(state: Execution, event: ev.NodeRewound, _at: int) -> None:
     graph = state.graph(path)
     behind = behind_of(graph, graph.positions[first])
     reopened = 0
+    # The numbers of attempts go on, so that a late result of an earlier one is still told apart.
+    state.counts.put("old_attempts", state.counts["attempts"])
+    answered = state.facts.answered
     for index in behind:
         name = context_id(path, graph.nodes[index].id)
         node = state.node(name)
+        inner = list(scopes_of(state, name))
+        if answered == name or answered.partition(":")[2] in inner:
+            state.change(answered="")  # it is asked for again
         reopened += is_settled(node)
-        for inner in [other for other in state.scopes.rows if other.startswith(scope_path(name, ""))]:
-            drop_scope(state, inner)
+        for one in inner:
+            drop_scope(state, one)
         forget_rounds(state, name, node)
-        # The number of attempts stays, so that a late result of an earlier one is still told apart.
         move(state, name, node, NodeState(attempt=node.attempt))
     scope = state.scopes[path]
     state.scopes.put(path, replace(scope, open=scope.open + reopened))

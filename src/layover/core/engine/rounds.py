@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Loop, Parallel
 from layover.core.engine import events as ev
-from layover.core.engine.failures import error_of, fail
+from layover.core.engine.failures import error_of, fail, fail_scope
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
     turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=1))
     turn.emit(ev.NodeStarted(node=name, attempt=1, input=items))
     limit = planned.node.max_iterations if isinstance(planned.node, Loop) else None
-    if limit is not None and isinstance(items, list) and len(items) > limit:
+    rounds = len(items) if isinstance(items, list) else items
+    if limit is not None and isinstance(rounds, int) and rounds > limit:
         fail(turn, name, _too_many(limit))
         return
     go_on(turn, name)
@@ -53,14 +54,15 @@ def go_on(turn: Turn, name: str) -> None:
 
 def close_scope(turn: Turn, path: str) -> None:
     """Close a scope all of whose nodes are settled, and go on with its container."""
-    scope = turn.state.scopes[path]
+    scope = turn.state.scopes.rows[path]
     planned = turn.state.planned(scope.node)
     try:
         output = collected_output(turn, path, planned, scope.node)
         broken = turn.holds(path, scope.node, planned, "break_if", None)
     except ExpressionError as failure:
-        turn.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="failed", error=error_of(failure)))
-        fail(turn, scope.node, error_of(failure))
+        container = fail_scope(turn, path, error_of(failure))
+        if container is not None:
+            fail(turn, container, error_of(failure))
         return
     turn.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="broken" if broken else "done", output=output))
     if broken:
@@ -80,10 +82,11 @@ def leaf_output(turn: Turn, path: str) -> object:
     """Return the output of the only node at which a path ended, or a map of several by id."""
     state = turn.state
     outputs: dict[str, object] = {}
+    rows = state.nodes.rows
     for planned in state.graph(path).nodes:
-        node = state.node(context_id(path, planned.id))
-        if node.status == "completed" and not planned.targets(node.port):
-            outputs[planned.id] = node.output
+        node = rows.get(context_id(path, planned.node.id))
+        if node is not None and node.port and node.port not in planned.ports:
+            outputs[planned.node.id] = node.output
     if len(outputs) == 1:
         return next(iter(outputs.values()))
     return outputs or None

@@ -14,6 +14,7 @@ import msgspec
 
 from layover.core.engine.events import Error, PointKind
 from layover.core.engine.tables import Journal, Table
+from layover.core.engine.timers import Timers
 from layover.core.people import Decision, Rules
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ Count = Literal[
     "first_ticket",  # of the nodes that are ready
     "next_ticket",
     "answers",  # answers so far: their order is the order in which they are applied
+    "attempts",  # the highest number of an attempt so far
+    "old_attempts",  # the same when something was last taken back: what begins anew counts on from there
+    "first_answer",  # of those that are not applied yet
 ]
 COUNTS: tuple[Count, ...] = get_args(Count)
 
@@ -149,6 +153,7 @@ class Execution:
     __slots__ = (
         "_facts",
         "_graphs",
+        "answered",
         "collected",
         "counts",
         "journal",
@@ -170,7 +175,8 @@ class Execution:
         self.points: Table[str, Point] = Table(self.journal)
         self.collected: Table[tuple[str, int | str], Collected] = Table(self.journal)
         self.queue: Table[int, str] = Table(self.journal)
-        self.timers: Table[str, int] = Table(self.journal)
+        self.answered: Table[int, str] = Table(self.journal)
+        self.timers = Timers(self.journal)
         self._graphs: dict[str, PlannedGraph] = {"": plan.graph}  # found again by their paths: no part of the state
 
     @property

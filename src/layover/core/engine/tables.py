@@ -23,11 +23,12 @@ class Journal:
     Every write comes through here, so `note` is the list's own method and not one that calls it.
     """
 
-    __slots__ = ("_undo", "note")
+    __slots__ = ("_undo", "note", "reverts")
 
     def __init__(self) -> None:
         self._undo: list[Overwritten] = []
         self.note = self._undo.append
+        self.reverts = 0
 
     def keep(self) -> None:
         """Accept all changes: there is no way back behind this point."""
@@ -35,6 +36,7 @@ class Journal:
 
     def revert(self) -> None:
         """Undo all changes since the last `keep`."""
+        self.reverts += 1
         while self._undo:
             table, key, value = self._undo.pop()
             if value is _ABSENT:

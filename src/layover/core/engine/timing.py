@@ -28,9 +28,8 @@ def wake_at(state: Execution) -> int | None:
     if state.facts.gate != "open":
         longest = state.plan.definition.settings.max_pause
         return state.facts.paused_at + longest if isinstance(longest, int) else None
-    moments = [*state.timers.rows.values()]
-    end = _end_of_time(state)
-    return min(moments if end is None else [*moments, end], default=None)
+    moments = [at for at in (state.timers.earliest(), _end_of_time(state)) if at is not None]
+    return min(moments, default=None)
 
 
 def wake(turn: Turn) -> None:
@@ -45,7 +44,7 @@ def wake(turn: Turn) -> None:
     if end is not None and end <= turn.now:
         _fail_execution(turn, "timeout", "The execution took longer than its timeout.")
         return
-    for _, key in sorted((at, key) for key, at in state.timers.rows.items() if at <= turn.now):
+    for key in state.timers.due(turn.now):
         if state.facts.closed:
             return
         while state.timers.get(key) is not None and state.timers[key] <= turn.now:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from layover.core.engine.evolve import evolve
 from layover.core.engine.names import Names, moment
 from layover.core.expressions import ExpressionError, Meter
+from layover.core.expressions.frame import EPOCH
 from layover.core.expressions.template import text_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
     from layover.core.plan import PlannedNode
+
+
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+_IDLE: Final = Meter()  # never charged: for what is the same whatever has happened
 
 
 class Turn:
@@ -65,6 +71,8 @@ class Turn:
         filling = planned.fillings.get(field)
         if filling is None:
             return default
+        if filling.constant:
+            return filling.render(_NOTHING, EPOCH, _IDLE)
         return filling.render(Names(self.state, path), moment(self.state, name, self.now), Meter())
 
     def text(self, name: str, planned: PlannedNode, field: str) -> str:

@@ -8,7 +8,7 @@ whole path as it is written, and what is missing where.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.syntax import Has, Index, Literal_, Name, Node, Select, written
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.core.expressions.frame import Frame, Run
+
+_ABSENT: Final = object()
 
 
 def steps_of(node: Node) -> tuple[Node, list[Node]]:
@@ -78,9 +80,10 @@ def select(value: object, step: Node) -> object:
     """Return one field of a value, or raise an error with the path as it is written."""
     key = key_of(step)
     if isinstance(value, Mapping):
-        if key in value:
-            return value[key]
-        raise missing(step)
+        found = value.get(key, _ABSENT)
+        if found is _ABSENT:
+            raise missing(step)
+        return found
     raise unselectable(value, step)
 
 

@@ -95,6 +95,14 @@ class Template:
         meter.build(sum(map(len, texts)))
         return "".join(texts)
 
+    def read(self, context: Mapping[str, Value], moment: Moment, _meter: Meter) -> Value:
+        """Return what a text that is one path stands for; it costs what its length says, so it is not metered."""
+        start, program = (self._programs or self._compiled())[0]
+        try:
+            return program.evaluate(context, moment)
+        except ExpressionError as error:
+            raise _moved(error, start) from None
+
     def _compiled(self) -> list[tuple[int, Program]]:
         if not self._programs:
             self._programs = [(offset, _compile(offset, expression)) for offset, expression in self.expressions]

@@ -1,0 +1,181 @@
+"""What may follow what: the legal transitions of executions, nodes and pause points, as tables.
+
+Nothing is decided by them. They are what the rules add up to, for the documentation (`page`) and for the tests, which
+see every one of them happen and no other. An execution is looked at between two appends, since nobody outside sees it
+in between; nodes and points are looked at around each event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from layover.core.engine import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.core.engine.state import ExecutionStatus, NodeStatus
+
+PointPhase: TypeAlias = Literal["", "open", "answered", "applied", "expired", "cancelled"]
+Cause: TypeAlias = type[ev.Event]
+
+_AT_WORK: tuple[ExecutionStatus, ...] = ("running", "waiting", "paused")
+_OPEN: tuple[ExecutionStatus, ...] = (*_AT_WORK, "pausing")
+_CLOSED: tuple[ExecutionStatus, ...] = ("completed", "failed", "cancelled")
+
+# Without an event of its own (None) an execution moves with its nodes: it runs while one of them is at work, and
+# otherwise the word says who is awaited.
+EXECUTION: frozenset[tuple[ExecutionStatus, ExecutionStatus, Cause | None]] = frozenset(
+    {
+        *((status, after, None) for status in _AT_WORK for after in _AT_WORK if status != after),
+        *(("pending", after, ev.ExecutionStarted) for after in _AT_WORK),
+        ("pending", "completed", ev.ExecutionCompleted),
+        ("pending", "failed", ev.ExecutionFailed),
+        ("running", "pausing", ev.ExecutionPausing),
+        ("waiting", "paused", ev.ExecutionPaused),
+        ("pausing", "paused", ev.ExecutionPaused),
+        ("paused", "running", ev.ExecutionResumed),
+        ("paused", "waiting", ev.ExecutionResumed),
+        *(("pausing", after, ev.ExecutionResumed) for after in _AT_WORK),
+        *((status, "completed", ev.ExecutionCompleted) for status in _OPEN),
+        *((status, "failed", ev.ExecutionFailed) for status in _OPEN),
+        *((status, "cancelled", ev.ExecutionCancelled) for status in _OPEN),
+        *((closed, after, ev.ExecutionReopened) for closed in _CLOSED for after in _AT_WORK),
+        *((closed, "completed", ev.ExecutionCompleted) for closed in ("failed", "cancelled")),  # reopened and done
+        *((closed, "failed", ev.ExecutionFailed) for closed in ("completed", "cancelled")),
+    }
+)
+
+# A node as it goes on. A node that nothing has reached is idle.
+NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
+    {
+        ("idle", "ready", ev.ExecutionStarted),
+        ("idle", "ready", ev.ScopeOpened),
+        ("idle", "ready", ev.NodeCompleted),
+        ("idle", "ready", ev.NodeFailed),
+        ("idle", "skipped", ev.NodeCompleted),
+        ("idle", "skipped", ev.NodeFailed),
+        ("ready", "scheduled", ev.NodeScheduled),
+        ("ready", "waiting", ev.PausePointOpened),
+        ("ready", "completed", ev.NodeCompleted),
+        ("ready", "failed", ev.NodeFailed),
+        ("scheduled", "running", ev.NodeStarted),
+        ("scheduled", "entered", ev.NodeStarted),
+        ("scheduled", "waiting", ev.PausePointOpened),
+        ("scheduled", "failed", ev.NodeFailed),
+        ("running", "completed", ev.NodeCompleted),
+        ("running", "failed", ev.NodeFailed),
+        ("running", "backoff", ev.NodeFailed),
+        ("running", "incident", ev.NodeFailed),
+        ("running", "scheduled", ev.NodeScheduled),
+        ("running", "waiting", ev.PausePointOpened),
+        ("entered", "completed", ev.NodeCompleted),
+        ("entered", "failed", ev.NodeFailed),
+        ("waiting", "running", ev.PausePointApplied),
+        ("waiting", "running", ev.PausePointExpired),
+        ("waiting", "stopped", ev.PausePointCancelled),
+        ("backoff", "scheduled", ev.NodeScheduled),
+        ("incident", "scheduled", ev.NodeScheduled),
+        ("stopped", "failed", ev.NodeFailed),
+    }
+)
+
+# What a node is when its scope closes is forgotten; a point is cancelled before that.
+_AT_CLOSE: tuple[NodeStatus, ...] = (
+    *("ready", "running", "entered", "backoff", "incident"),
+    *("stopped", "completed", "failed", "skipped"),
+)
+NODE_FORGOTTEN: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
+    (status, "idle", ev.ScopeClosed) for status in _AT_CLOSE
+)
+
+# Going back takes a node and everything behind it back; reopening takes up what had been given up.
+_REACHED: tuple[NodeStatus, ...] = (
+    *("running", "entered", "backoff", "incident"),
+    *("stopped", "completed", "failed"),
+)
+NODE_BACK: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
+    {
+        *((status, "idle", ev.NodeRewound) for status in (*_REACHED, "ready", "skipped")),
+        *((status, "ready", ev.NodeRewound) for status in _REACHED),
+        ("stopped", "ready", ev.ExecutionReopened),
+        ("failed", "ready", ev.ExecutionReopened),
+    }
+)
+
+NODE: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = NODE_ONWARD | NODE_FORGOTTEN | NODE_BACK
+
+POINT: frozenset[tuple[PointPhase, PointPhase, Cause]] = frozenset(
+    {
+        ("", "open", ev.PausePointOpened),
+        ("open", "answered", ev.PausePointAnswered),
+        ("open", "expired", ev.PausePointExpired),
+        ("open", "cancelled", ev.PausePointCancelled),
+        ("answered", "applied", ev.PausePointApplied),
+        ("answered", "cancelled", ev.PausePointCancelled),
+    }
+)
+
+
+def diagram(transitions: Iterable[tuple[str, str, Cause | None]], first: str = "", last: Iterable[str] = ()) -> str:
+    """Return a Mermaid state diagram: one arrow for each pair, with the events that cause it."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for before, after, cause in transitions:
+        causes.setdefault((before, after), []).append(cause.__name__ if cause is not None else "its nodes")
+    lines = [f"    [*] --> {first}"] if first else []
+    for (before, after), names in sorted(causes.items()):
+        lines.append(f"    {before or '[*]'} --> {after}: {', '.join(sorted(names))}")
+    lines.extend(f"    {status} --> [*]" for status in last)
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```"])
+
+
+def page() -> str:
+    """Return the page of the documentation."""
+    onward = [one for one in EXECUTION if one[0] not in _CLOSED]
+    return _PAGE.format(
+        execution=diagram(onward, "pending", _CLOSED),
+        reopened=diagram(one for one in EXECUTION if one[0] in _CLOSED),
+        node=diagram(NODE_ONWARD, "idle", ("completed", "failed", "skipped")),
+        back=diagram(NODE_BACK),
+        point=diagram(POINT, last=("applied", "expired", "cancelled")),
+    )
+
+
+_PAGE = """# States
+
+The diagrams on this page are made from the tables in `layover.core.engine.transitions`. The tests play executions at
+random and see each of these transitions happen, and no other.
+
+## Executions
+
+As seen between two appends to the log, which is all that anybody outside can see. An arrow without an event of its own
+("its nodes") follows from them: an execution is `running` while a node is ready or being called, `paused` when
+otherwise a person or an operator is awaited, and else `waiting`. `pausing` means that an operator has closed the gate
+and calls are still out.
+
+{execution}
+
+A closed execution accepts nothing until it is reopened: by a retry, which is for failed ones, or by going back to one
+of its nodes. It may be closed again in the same append.
+
+{reopened}
+
+## Nodes
+
+One node in one scope, around each event. A node that is decided by the engine itself (a condition, a set) goes from
+`ready` straight to `completed`. `stopped` is a node that was given up because what it belongs to ended.
+
+{node}
+
+When a scope closes, its nodes are forgotten: whatever they are becomes `idle`, and the next round begins anew.
+Going back, and reopening what had failed, takes nodes back:
+
+{back}
+
+## Pause points
+
+Decisions, reminders, escalations, delegations and single signals happen while a point is `open`. An answer is recorded
+at once and applied when its turn comes.
+
+{point}
+"""

@@ -1,0 +1,255 @@
+"""Random play: all that can be asked of an execution is asked, at any moment, possible or not.
+
+After each command the player looks whether the laws hold: deciding leaves no trace and is the same each time, what is
+stale or repeated changes nothing, and folding the log gives the very state that the decisions led to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine import commands as cmd
+from layover.core.engine import events as ev
+from layover.core.engine.decide import decide, play
+from layover.core.engine.evolve import fold
+from layover.core.engine.state import Execution, NodeState, Point
+from layover.core.engine.timing import wake_at
+from layover.core.plan import load
+
+from .graphs import INPUTS, behave, reply, workflow
+from .laws import Ledger, Tables, check_state, tables
+
+if TYPE_CHECKING:
+    from layover.core.plan import Plan
+    from tests.core.definitions.dice import Dice
+
+_MOST_STEPS_TO_END = 1_000
+_ERROR = ev.Error(code="failed", type="OSError", message="lost")
+_DECODER = msgspec.json.Decoder(tuple[int, ev.AnyEvent])
+_FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
+# These say something new each time: a node has come further, an instance is lost, time has passed, try once more.
+_NEW_EACH_TIME = (cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.StartLeg)
+
+
+class Player:
+    """An execution under random play, with everything that the laws compare it with."""
+
+    def __init__(self, plan: Plan, dice: Dice) -> None:
+        self.plan = plan
+        self.dice = dice
+        self.now = 1_000
+        self.state = Execution(plan)
+        self.shadow = Execution(plan)
+        self.log: list[tuple[int, ev.AnyEvent]] = []
+        self.sent: list[cmd.AnyCommand] = []
+        self.ledger = Ledger(plan)
+
+    def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
+        """Ask something, and look whether all laws hold."""
+        before, closed = tables(self.state), self.state.facts.closed
+        events = decide(self.state, command, self.now)
+        assert tables(self.state) == before, "deciding left a trace"
+        assert decide(self.state, command, self.now) == events, "deciding again gave something else"
+        if self.dice.chance(8):
+            play(self.state, command, self.now)
+            self.state.journal.revert()
+            assert tables(self.state) == before, "going back left a trace"
+        assert play(self.state, command, self.now) == events
+        self.state.journal.keep()
+        if isinstance(command, _FROM_NODE) and not _is_awaited(before, command.node, command.attempt):
+            assert events == [], "a stale attempt did something"
+        if isinstance(command, cmd.Answer) and not _is_open(before, command.point):
+            assert events == [], "a point was answered that is not open"
+        if closed and not isinstance(command, cmd.Retry | cmd.Rewind):
+            assert events == [], "a closed execution accepted something"
+        self._commit(events)
+        self.sent.append(command)
+        if not isinstance(command, _NEW_EACH_TIME) and not self._released_by(command):
+            assert decide(self.state, command, self.now) == [], "a repeated command did something"
+        return events
+
+    def _released_by(self, command: cmd.AnyCommand) -> bool:
+        """Whether a command has yet another effect, on an incident that came after the first time."""
+        return isinstance(command, cmd.Resume) and any(n.status == "incident" for n in self.state.nodes.rows.values())
+
+    def _commit(self, events: list[ev.AnyEvent]) -> None:
+        entries = [(self.now, event) for event in events]
+        self.log += entries
+        fold(self.shadow, entries)
+        assert tables(self.shadow) == tables(self.state), "folding in parts gave another state"
+        self.ledger.read(events)
+        check_state(self.state, self.ledger, len(self.log))
+
+    def crash(self) -> None:
+        """Lose everything but the log."""
+        stored = [msgspec.json.encode(entry) for entry in self.log]
+        self.state = fold(Execution(self.plan), map(_DECODER.decode, stored))
+        assert tables(self.state) == tables(self.shadow), "replay gave another state"
+
+    # What can be asked
+
+    def step(self) -> None:
+        """Do something: mostly what is to be expected, often enough what is not."""
+        if self.state.facts.closed and self.dice.chance(3):
+            name = self.dice.pick(sorted(self.state.nodes.rows))
+            self.send(cmd.Retry(by="op") if self.dice.chance() else cmd.Rewind(to=name, by="op"))
+            return
+        choice = self.dice.integer(0, 19)
+        if choice < 9:
+            self.go_on()
+        elif choice < 11:
+            self.send(self._report())
+        elif choice < 13:
+            self.send(self._answer())
+        elif choice < 15:
+            self.now += self.dice.pick((1, 1_000, 60_000, 3_600_000, 86_400_000))
+            self.send(cmd.Wake())
+        elif choice == 15:
+            self.send(self.dice.pick(self.sent))
+        elif choice == 16:
+            self.send(cmd.Pause(reason="hold", by="op"))
+        elif choice == 17:
+            self.send(cmd.Resume(by="op", data=self.dice.pick(({}, {"v": 2}))))
+        elif choice == 18:
+            self.crash()
+        else:
+            self.send(self._act_of_an_operator())
+
+    def _act_of_an_operator(self) -> cmd.AnyCommand:
+        dice = self.dice
+        names = sorted(self.state.nodes.rows) or ["n1"]
+        points = sorted(self.state.points.rows) or ["nowhere"]
+        options: tuple[cmd.AnyCommand, ...] = (
+            cmd.Recover(),
+            cmd.Recover(),
+            cmd.Retry(by="op"),
+            cmd.Rewind(to=dice.pick(names), by="op"),
+            cmd.CancelPoint(point=dice.pick(points)),
+            cmd.Create(id="x"),
+            cmd.StopDraining(),
+            cmd.StartLeg(cause="wake", instance="i"),
+            cmd.Cancel(by="op"),
+        )
+        return dice.pick(options)
+
+    def finish(self) -> None:
+        """Give the execution all that it waits for, until it ends."""
+        for _ in range(_MOST_STEPS_TO_END):
+            if self.state.facts.closed:
+                return
+            running = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "running")
+            points = sorted(self.state.points.rows.values(), key=lambda point: point.id)
+            if self.state.facts.gate != "open":
+                self.send(cmd.Resume(by="op"))
+            elif running:
+                self.send(cmd.Complete(node=running[0], attempt=self.state.node(running[0]).attempt, output=1))
+            elif points and points[0].kind in ("callback", "child"):
+                self.send(cmd.Report(point=points[0].id))
+            elif points and points[0].kind != "signal" and points[0].deadline is not None:
+                self.now = max(self.now, points[0].deadline)
+                self.send(cmd.Wake())
+            elif points:
+                self.send(cmd.CancelPoint(point=points[0].id))
+            elif (due := wake_at(self.state)) is not None and not self.state.counts["people"]:
+                self.now = max(self.now, due)
+                self.send(cmd.Wake())
+            else:
+                assert self.send(cmd.Resume(by="op")), "nothing helps"
+        raise AssertionError("it never ends")
+
+    def go_on(self) -> None:
+        """Do the first thing that the execution waits for."""
+        running = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "running")
+        points = sorted(point.node for point in self.state.points.rows.values() if point.status == "open")
+        if self.state.facts.gate != "open" and not self.dice.chance(3):
+            self.send(cmd.Resume(by="op"))
+        elif running and (not points or self.dice.chance()):
+            self.send(self._outcome(self.dice.pick(running)))
+        elif points and self.dice.chance():
+            self._answer_as_expected(self.dice.pick(points))
+        elif (due := wake_at(self.state)) is not None:
+            self.now = max(self.now, due)
+            self.send(cmd.Wake())
+        else:
+            self.send(cmd.Resume(by="op"))
+
+    def _outcome(self, name: str) -> cmd.AnyCommand:
+        node = self.state.node(name)
+        try:
+            output = behave(self.state.planned(name).node.type, node.failures, node.input)
+        except Exception as error:  # noqa: BLE001 - whatever a function raises
+            told = ev.Error(code="failed", type=type(error).__name__, message=str(error))
+            bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
+            return cmd.Fail(node=name, attempt=node.attempt, error=told, bases=bases)
+        return cmd.Complete(node=name, attempt=node.attempt, output=output)
+
+    def _answer_as_expected(self, name: str) -> None:
+        point = next(point for point in self.state.points.rows.values() if point.node == name)
+        given = reply(name, may_be_late=False)
+        assert given is not None
+        match point.kind:
+            case "form" | "approval":
+                by = self.dice.pick(("ann", "bob"))
+                self.send(cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so"))
+            case "signal":
+                key = self.dice.pick(("", "2"))
+                number = self.dice.integer(1, 3)
+                self.send(cmd.Deliver(point=point.id, id=f"s{number}", name="s", key=key, data=number))
+            case "callback" | "child":
+                error = self.dice.pick((None, None, _ERROR))
+                self.send(cmd.Report(point=point.id, output=given.data, error=error))
+            case _:
+                self.now = max(self.now, point.deadline or 0)
+                self.send(cmd.Wake())
+
+    def _report(self) -> cmd.AnyCommand:
+        """Return a report of any node, of any attempt: duplicated, late, or never asked for."""
+        dice = self.dice
+        names = sorted(self.state.nodes.rows) or ["n1"]
+        name = dice.pick(names) if dice.chance(4) else dice.pick(sorted({*names[:1], *self.ledger.attempts}))
+        attempt = max(0, self.state.node(name).attempt + dice.pick((0, 0, -1, 1)))
+        options: tuple[cmd.AnyCommand, ...] = (
+            cmd.Complete(node=name, attempt=attempt, output=7),
+            cmd.Fail(node=name, attempt=attempt, error=_ERROR, jitter=0.5),
+            cmd.Fail(node=name, attempt=attempt, error=msgspec.structs.replace(_ERROR, retryable=False)),
+            cmd.Checkpoint(node=name, attempt=attempt, data=attempt),
+            cmd.Record(node=name, attempt=attempt, key="k", value=1),
+            cmd.Ask(node=name, attempt=attempt, key="size", deadline_ms=dice.pick((None, 60_000))),
+            cmd.Sleep(node=name, attempt=attempt, key="night", length_ms=1_000),
+        )
+        return dice.pick(options)
+
+    def _answer(self) -> cmd.AnyCommand:
+        """Return an answer to any point, open or not, fitting or not."""
+        dice = self.dice
+        opened = [event.point for _, event in self.log if isinstance(event, ev.PausePointOpened)]
+        point = (opened[-1] if dice.chance() else dice.pick(opened)) if opened else "nowhere"
+        if dice.chance(3):
+            return cmd.Delegate(point=point, by=dice.pick(("ann", "bob")), to=dice.pick(("bob", "eve")))
+        return cmd.Answer(
+            point=point,
+            data=dice.pick((None, {"n": 1, "stop": True})),
+            approved=dice.pick((True, False, None)),
+            by=dice.pick(("ann", "bob")),
+        )
+
+
+def _is_awaited(before: Tables, name: str, attempt: int) -> bool:
+    node = before["nodes"].get(name)
+    return isinstance(node, NodeState) and node.status == "running" and node.attempt == attempt
+
+
+def _is_open(before: Tables, name: str) -> bool:
+    point = before["points"].get(name)
+    return isinstance(point, Point) and point.status == "open"
+
+
+def begin(dice: Dice) -> Player:
+    """Return a player whose execution has just been created."""
+    player = Player(load(workflow(dice, settled=False)), dice)
+    if dice.chance(10):
+        player.send(cmd.Wake())
+    player.send(cmd.Create(id="execution", input=dice.pick(INPUTS), user="ann"))
+    return player
