@@ -28,9 +28,11 @@ check: .venv/ready ## lint, format, types, layers
 bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/expressions.py
 	$(BIN)/python bench/definitions.py
+	$(BIN)/python bench/core.py
 
-torture: .venv/ready ## long property tests: make torture SEED=7 ROUNDS=100
+torture: .venv/ready ## long property tests, a deliberately broken engine: make torture SEED=7 ROUNDS=100
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
+	$(BIN)/python tools/break_engine.py
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \

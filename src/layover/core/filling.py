@@ -6,6 +6,7 @@ change it.
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, TypeAlias
 
 from layover.core.expressions import to_json
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from layover.core.expressions import Meter, Moment, Template
 
+_DATA = frozenset({dict, list, str, int, float, bool, NoneType})
 _Fill: TypeAlias = "Callable[[Mapping[str, object], Moment, Meter], object]"
 
 
@@ -53,10 +55,16 @@ def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | N
 
 def _fill_of_text(text: str, template_of: Callable[[str], Template]) -> _Fill:
     template = template_of(text)
-    if template.is_path:
-        return template.read  # data is JSON already, and walking through it would cost its size
+    read = template.reader()
+    if read is not None:
+        return lambda context, _moment, meter: _as_json(read(context), meter)
     render = template.render
     return lambda context, moment, meter: to_json(render(context, moment, meter), meter)
+
+
+def _as_json(value: object, meter: Meter) -> object:
+    """Return a part of the data: it is JSON already, and walking through it would cost its size. A view is not."""
+    return value if type(value) in _DATA else to_json(value, meter)
 
 
 def _fill_of_mapping(value: dict[str, object], template_of: Callable[[str], Template]) -> _Fill | None:

@@ -155,7 +155,7 @@ def test_events_of_older_versions_are_read_as_they_would_be_written_today() -> N
         {"type":"shipped@2","order":"b","grams":7},
         {"type":"shipped@3","order":"c","parcels":[1,2]}
     ]"""
-    events = [Shipped("a", [0]), Stored(4), Shipped("b", [7]), Shipped("c", [1, 2])]
+    events: list[Shipped | Stored] = [Shipped("a", [0]), Stored(4), Shipped("b", [7]), Shipped("c", [1, 2])]
     assert CODEC.decode(data) == events
     assert CODEC.decode(CODEC.encode(events)) == events
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
 
 
-def recover(turn: Turn, only: tuple[str, ...] | None = None) -> None:
-    """Make again the calls that were out when their instance was lost, or `only` those whose fate is in doubt."""
+def recover(turn: Turn) -> None:
+    """Make again the calls that were out when their instance was lost."""
     for name, node in sorted(turn.state.nodes.rows.items()):
-        if turn.state.facts.closed or turn.state.nodes.get(name) is not node or (only is not None and name not in only):
+        if turn.state.facts.closed or turn.state.nodes.get(name) is not node:
             continue
         if node.status == "running":
             _recover_call(turn, name, node)

@@ -48,6 +48,21 @@ def from_root(name: Name, steps: list[Node]) -> Run:
     return read
 
 
+def reader(name: Name, steps: list[Node]) -> Callable[[Mapping[str, object]], object]:
+    """Return what reads a path straight from the data, for whoever needs nothing but the path."""
+    root = name.name
+    walk = walker(steps)
+
+    def read(context: Mapping[str, object]) -> object:
+        try:
+            value = context[root]
+        except KeyError:
+            raise _no_root(name) from None
+        return walk(value) if steps else value
+
+    return read
+
+
 def _field_of_root(name: Name, step: Node) -> Run:
     """Return what reads `root.field`, the most common path by far, in one piece."""
     root, field = name.name, key_of(step)

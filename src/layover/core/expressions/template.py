@@ -16,12 +16,12 @@ from layover.core.expressions.json_text import write_json
 from layover.core.expressions.limits import DEFAULT, Limits, Meter
 from layover.core.expressions.numbers import plain_double
 from layover.core.expressions.parser import Expression, parse_embedded
-from layover.core.expressions.paths import steps_of
+from layover.core.expressions.paths import reader, steps_of
 from layover.core.expressions.program import Program
 from layover.core.expressions.syntax import Name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from layover.core.expressions.values import Value
 
@@ -72,13 +72,23 @@ class Template:
         """Whether the text holds no expression."""
         return not self.expressions
 
-    @property
-    def is_path(self) -> bool:
-        """Whether the text is one path into the data, so that its value is a part of the data as it stands."""
+    def reader(self) -> Callable[[Mapping[str, Value]], Value] | None:
+        """Return what reads the text's value from data, if it is one path into them: there is nothing to evaluate."""
         if not self._whole:
-            return False
-        start, steps = steps_of(self.expressions[0][1].ast)
-        return isinstance(start, Name) and bool(steps)
+            return None
+        offset, expression = self.expressions[0]
+        start, steps = steps_of(expression.ast)
+        if not isinstance(start, Name):
+            return None
+        read = reader(start, steps)
+
+        def read_here(context: Mapping[str, Value]) -> Value:
+            try:
+                return read(context)
+            except ExpressionError as error:
+                raise _moved(error, offset) from None
+
+        return read_here
 
     def render(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
         """Return what the text stands for, given some data."""
@@ -94,14 +104,6 @@ class Template:
             texts.append(piece)
         meter.build(sum(map(len, texts)))
         return "".join(texts)
-
-    def read(self, context: Mapping[str, Value], moment: Moment, _meter: Meter) -> Value:
-        """Return what a text that is one path stands for; it costs what its length says, so it is not metered."""
-        start, program = (self._programs or self._compiled())[0]
-        try:
-            return program.evaluate(context, moment)
-        except ExpressionError as error:
-            raise _moved(error, start) from None
 
     def _compiled(self) -> list[tuple[int, Program]]:
         if not self._programs:

@@ -1,0 +1,53 @@
+"""The earliest timer is at hand, whatever was set, dropped and taken back before."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from layover.core.engine.tables import Journal
+from layover.core.engine.timers import Timers
+
+moves = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.sampled_from("abcd"), st.integers(0, 9)),
+        st.tuples(st.just("drop"), st.sampled_from("abcd"), st.just(0)),
+        st.tuples(st.sampled_from(["keep", "revert", "ask", "due"]), st.just(""), st.integers(0, 9)),
+    ),
+    max_size=60,
+)
+
+
+@given(moves)
+def test_timers_agree_with_a_look_at_all_of_them(moves: list[tuple[str, str, int]]) -> None:
+    journal = Journal()
+    timers = Timers(journal)
+    kept: dict[str, int] = {}
+    for move, key, at in moves:
+        match move:
+            case "put":
+                timers.put(key, at)
+            case "drop":
+                timers.drop(key)
+            case "keep":
+                journal.keep()
+                kept = dict(timers.rows)
+            case "revert":
+                journal.revert()
+                assert timers.rows == kept
+            case "ask":
+                assert timers.earliest() == min(timers.rows.values(), default=None)
+            case _:
+                pairs = sorted((when, name) for name, when in timers.rows.items() if when <= at)
+                assert timers.due(at) == [name for _, name in pairs]
+    assert timers.earliest() == min(timers.rows.values(), default=None)
+
+
+def test_timers_that_are_set_again_and_again_are_not_kept_for_ever() -> None:
+    timers = Timers(Journal())
+    timers.put("late", 1_000_000)
+    assert timers.earliest() == 1_000_000
+    for at in range(10_000):
+        timers.put("again", 2_000_000 + at)
+    assert len(timers) == 2
+    assert timers.due(3_000_000) == ["late", "again"]

@@ -1,0 +1,248 @@
+"""Every transition that the tables allow happens, and no other does."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from layover.core.engine import commands as cmd
+from layover.core.engine import events as ev
+from layover.core.engine import turn
+from layover.core.engine.decide import play
+from layover.core.engine.evolve import evolve
+from layover.core.engine.transitions import EXECUTION, NODE, POINT, page
+from layover.testing import Rehearsal, rehearsal
+from tests.conftest import FACTOR
+
+from .flows import rehearse
+from .wandering import journeys, wander
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from layover.core.engine.events import AnyEvent
+    from layover.core.engine.state import Execution
+
+PAGE = Path(__file__).parents[3] / "docs" / "states.md"
+ENDS: dict[type[ev.Event], str] = {
+    ev.PausePointApplied: "applied",
+    ev.PausePointExpired: "expired",
+    ev.PausePointCancelled: "cancelled",
+}
+
+Seen = set[tuple[str, str, type[ev.Event] | None]]
+
+
+class Watch:
+    """Notes every change of status that it is shown."""
+
+    def __init__(self) -> None:
+        self.executions: Seen = set()
+        self.nodes: Seen = set()
+        self.points: Seen = set()
+
+    def evolve(self, state: Execution, event: AnyEvent, at: int) -> Execution:
+        """Apply an event and note what it changes."""
+        nodes, points = _nodes(state), _points(state)
+        evolve(state, event, at)
+        self.nodes |= _changes(nodes, _nodes(state), type(event), absent=("idle", "idle"))
+        self.points |= _changes(points, _points(state), type(event), absent=("", ENDS.get(type(event), "?")))
+        return state
+
+    def play(self, state: Execution, command: cmd.AnyCommand, now: int) -> list[AnyEvent]:
+        """Decide a command and note what the append changes, with the last event that is about the execution."""
+        before = state.status
+        events = play(state, command, now)
+        if state.status != before:
+            own = [type(event) for event in events if type(event).__name__.startswith("Execution")]
+            self.executions.add((before, state.status, own[-1] if own else None))
+        return events
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    watching = Watch()
+    monkeypatch.setattr(turn, "evolve", watching.evolve)
+    monkeypatch.setattr(rehearsal, "play", watching.play)
+    return watching
+
+
+def _nodes(state: Execution) -> dict[str, str]:
+    return {name: node.status for name, node in state.nodes.rows.items()}
+
+
+def _points(state: Execution) -> dict[str, str]:
+    return {point.id: point.status for point in state.points.rows.values()}
+
+
+def _changes(
+    before: Mapping[str, str], after: Mapping[str, str], cause: type[ev.Event], absent: tuple[str, str]
+) -> Seen:
+    pairs = {(before.get(key, absent[0]), after.get(key, absent[1]), cause) for key in {*before, *after}}
+    return {(old, new, cause) for old, new, cause in pairs if old != new}
+
+
+def test_all_transitions_in_the_tables_happen_and_no_others(watch: Watch) -> None:
+    @settings(max_examples=500 * FACTOR)
+    @given(journeys, st.randoms(use_true_random=False))
+    def roam(journey: tuple[int, list[int]], chance: object) -> None:
+        number, choices = journey
+        further = [chance.randrange(10_000) for _ in range(40)]  # type: ignore[attr-defined]  # it is a Random
+        wander((number, [*choices, *further]))
+
+    roam()
+    for happen in RARE:
+        happen()
+    _compare(watch.executions, EXECUTION)
+    _compare(watch.nodes, NODE)
+    _compare(watch.points, POINT)
+
+
+def _compare(seen: Seen, allowed: frozenset[tuple[str, str, type[ev.Event] | None]]) -> None:
+    strange, unseen = _written(seen - allowed), _written(allowed - seen)
+    assert not strange, f"not in the table: {strange}"
+    assert not unseen, f"in the table, but never seen: {unseen}"
+
+
+def _written(transitions: Seen | frozenset[tuple[str, str, type[ev.Event] | None]]) -> str:
+    return "; ".join(f"{old} -> {new}: {cause.__name__ if cause else None}" for old, new, cause in transitions)
+
+
+def test_the_page_is_made_from_the_tables() -> None:
+    command = "python -c 'from layover.core.engine.transitions import page; print(page(), end=\"\")' > docs/states.md"
+    assert PAGE.read_text() == page(), f"write it anew: {command}"
+
+
+# What chance would rarely come upon
+
+
+def _begun(nodes: str, settings: str = "{}", given: object = None) -> Rehearsal:
+    flow = rehearse(nodes, settings=settings)
+    flow.send(cmd.Create(id="execution", input=given))
+    return flow
+
+
+def _failed(flow: Rehearsal, node: str) -> None:
+    error = ev.Error(code="failed", message="broken")
+    flow.send(cmd.Fail(node=node, attempt=flow.state.node(node).attempt, error=error))
+
+
+TWO_BRANCHES = """
+  - id: split
+    type: parallel
+    branches:
+      - {id: left, body: [{id: call, type: f, retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}}]}
+      - {id: right, body: [{id: other, type: f, next: bad}, {id: bad, type: compute, output: "${input.missing}"}]}
+    next: {done: rest, error: rest}
+  - {id: rest, type: %s}
+"""
+
+
+def a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt() -> None:
+    flow = _begun(TWO_BRANCHES % "form")
+    _failed(flow, "call:split.left")
+    flow.call("other:split.right")
+
+
+def a_scope_is_closed_while_a_call_in_it_waits_for_an_operator() -> None:
+    flow = _begun(TWO_BRANCHES % "form")
+    _failed(flow, "call:split.left")
+    flow.now += 1_000
+    flow.send(cmd.Wake())
+    _failed(flow, "call:split.left")
+    flow.call("other:split.right")
+
+
+def resuming_gives_up_the_calls_that_a_pause_had_waited_for(rest: str) -> None:
+    flow = _begun(TWO_BRANCHES % rest, given={})
+    flow.send(cmd.Pause(by="op"))
+    flow.call("other:split.right")
+    flow.send(cmd.Resume(by="op"))
+
+
+def resuming_ends_the_execution_while_a_call_is_out() -> None:
+    flow = _begun(
+        "  - {id: a, type: compute, output: 1, next: [b, c]}\n  - {id: b, type: f}\n"
+        "  - {id: c, type: f, next: d}\n  - {id: d, type: end}\n"
+    )
+    flow.send(cmd.Pause(by="op"))
+    flow.call("c")
+    flow.send(cmd.Resume(by="op"))
+
+
+CHAIN = "  - {id: a, type: f, next: b}\n  - {id: b, type: %s}\n"
+
+
+def an_operator_holds_and_releases(then: str) -> None:
+    flow = _begun(CHAIN % then)
+    flow.send(cmd.Pause(by="op"))
+    flow.send(cmd.Resume(by="op"))
+    flow.send(cmd.Pause(by="op"))
+    flow.call("a")
+    flow.send(cmd.Resume(by="op"))
+    flow.send(cmd.Pause(by="op"))
+    flow.send(cmd.Cancel())
+
+
+def going_back_from_behind_the_gate() -> None:
+    flow = _begun(CHAIN % "f")
+    flow.send(cmd.Pause(by="op"))
+    flow.call("a")
+    flow.send(cmd.Rewind(to="a"))
+
+
+def going_back_from_a_failed_attempt(exhausted: str, to: str) -> None:
+    flow = _begun(CHAIN % f"f, retry: {{max_attempts: {exhausted}, delay: 1s, on_exhausted: pause}}")
+    flow.call("a")
+    _failed(flow, "b")
+    flow.send(cmd.Resume(by="op"))
+    if exhausted == "1":
+        _failed(flow, "b")
+    flow.send(cmd.Rewind(to=to))
+
+
+def a_person_is_asked_when_time_has_passed() -> None:
+    flow = _begun("  - {id: a, type: delay, duration: 1s, next: b}\n  - {id: b, type: form}\n")
+    flow.skip(1_000)
+
+
+TWICE = """
+  - {id: s, type: set, values: {count: "${vars.count + 1}"}, next: c}
+  - {id: c, type: condition, if: vars.count == 1, next: {true: first, false: second}}
+  - {id: first, type: %s}
+  - {id: second, type: %s}
+"""
+FINE, BROKEN, ASKED, WAITS = "compute, output: 1", "compute, output: '${input.missing}'", "form", "delay, duration: 1h"
+
+
+def going_back_ends_differently(first: str, second: str) -> None:
+    flow = _begun(TWICE % (first, second), given={})
+    if first == ASKED:
+        flow.send(cmd.Cancel())
+    flow.send(cmd.Rewind(to="s"))
+
+
+RARE: tuple[Callable[[], None], ...] = (
+    a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt,
+    a_scope_is_closed_while_a_call_in_it_waits_for_an_operator,
+    lambda: resuming_gives_up_the_calls_that_a_pause_had_waited_for("form"),
+    lambda: resuming_gives_up_the_calls_that_a_pause_had_waited_for("delay, duration: 1h"),
+    resuming_ends_the_execution_while_a_call_is_out,
+    lambda: going_back_ends_differently(ASKED, FINE),
+    lambda: going_back_ends_differently(ASKED, BROKEN),
+    lambda: going_back_ends_differently(FINE, BROKEN),
+    lambda: going_back_ends_differently(BROKEN, FINE),
+    lambda: going_back_ends_differently(FINE, WAITS),
+    lambda: going_back_ends_differently(ASKED, WAITS),
+    lambda: going_back_ends_differently(ASKED, ASKED),
+    lambda: an_operator_holds_and_releases("f"),
+    lambda: an_operator_holds_and_releases(WAITS),
+    going_back_from_behind_the_gate,
+    *(partial(going_back_from_a_failed_attempt, most, to) for most in ("1", "2") for to in ("a", "b")),
+    a_person_is_asked_when_time_has_passed,
+)

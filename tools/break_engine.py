@@ -1,0 +1,115 @@
+"""Break the engine in many ways and see that its tests notice each one.
+
+    python tools/break_engine.py
+
+Each mutation is one change of text in a copy of the source. A mutation that no longer finds its text is an error too,
+so that the list stays true. Exits with 1 if any mutation survives.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+ENGINE = Path("layover") / "core" / "engine"
+
+
+class Mutation(NamedTuple):
+    """One way to break the engine."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+
+
+MUTATIONS = [
+    Mutation("skip the gate", "advance.py", 'if facts.gate != "open":', 'if facts.gate == "paused":'),
+    Mutation("forget dead paths", "movement.py", 'status = "skipped"', 'status = "idle"'),
+    Mutation("run a join at its first edge", "movement.py", "reached and (complete or", "reached and (True or"),
+    Mutation("take every port", "movement.py", "taken=out == taken_port", "taken=taken_port is not None"),
+    Mutation("apply an answer twice", "apply_points.py", "state.points.drop(event.point)", "None"),
+    Mutation("count a stale attempt", "decide.py", "and node.attempt == command.attempt", ""),
+    Mutation("take a result of what does not run", "decide.py", 'and node.status == "running"', ""),
+    Mutation(
+        "lose the order of a scope's results",
+        "rounds.py",
+        "[one.output for one in kept",
+        "[one.output for one in [*kept][::-1]",
+    ),
+    Mutation("collect skipped rounds", "apply_nodes.py", 'event.end in ("done", "broken")', "True"),
+    Mutation(
+        "leave a closed scope's nodes",
+        "movement.py",
+        "state.nodes.drop(name)\n    state.scopes",
+        "pass\n    state.scopes",
+    ),
+    Mutation("apply answers while work is out", "points.py", "or (sequential and state.busy)", ""),
+    Mutation("retry without end", "failures.py", "and not is_exhausted(retry, failures)", ""),
+    Mutation("ignore the error port", "failures.py", 'if planned.targets("error"):', "if False:"),
+    Mutation("let one failed branch fail all", "failures.py", 'container.on_failure == "fail_fast"', "True"),
+    Mutation(
+        "keep waiting points of a failed scope",
+        "failures.py",
+        "    cancel_points(turn, path)\n    turn.emit(ev.ScopeClosed(node=scope.node",
+        "    turn.emit(ev.ScopeClosed(node=scope.node",
+    ),
+    Mutation(
+        "write a branch's variables through", "apply_nodes.py", '.node.type == "parallel"', '.node.type == "none"'
+    ),
+    Mutation("recover without a bound", "recovery.py", "node.recoveries >= most", "False"),
+    Mutation(
+        "let a deadline pass", "timers.py", "while heap and heap[0][0] <= now:", "while heap and heap[0][0] < now:"
+    ),
+    Mutation(
+        "wake behind the gate", "timing.py", 'if state.facts.gate != "open":\n        due', "if False:\n        due"
+    ),
+    Mutation("accept what a closed execution is told", "decide.py", "not state.facts.closed or", "True or"),
+    Mutation("let anybody answer", "answers.py", "if isinstance(found, Refusal):", "if False:"),
+    Mutation("take any answer to a form", "answers.py", "if errors else None", "if False else None"),
+    Mutation("not undo a decision", "tables.py", "while self._undo:", "while False:"),
+]
+
+
+def survives(mutation: Mutation | None) -> bool:
+    """Return whether all tests pass, although the engine is broken or, without a mutation, as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "src" / "layover", Path(folder) / "layover")
+        if mutation is not None:
+            path = Path(folder) / ENGINE / mutation.file
+            text = path.read_text("utf-8")
+            if mutation.old not in text:
+                raise SystemExit(f"{mutation.what}: {mutation.file} has no longer {mutation.old!r}")
+            path.write_text(text.replace(mutation.old, mutation.new, 1), "utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/core/engine"],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": folder},
+            capture_output=True,
+            check=False,
+            timeout=600,
+        )
+        return done.returncode == 0
+
+
+def main() -> int:
+    """Try every mutation and say which survive."""
+    if not survives(None):
+        raise SystemExit("The tests fail without any mutation: mend that first.")
+    alive = 0
+    for mutation in MUTATIONS:
+        survived = survives(mutation)
+        alive += survived
+        print(f"{'SURVIVED' if survived else 'noticed '}  {mutation.what}", flush=True)
+    print(f"{len(MUTATIONS) - alive} of {len(MUTATIONS)} noticed")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
