@@ -8,6 +8,7 @@ its place, durations in milliseconds, and nodes and edges sorted: two definition
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -35,7 +36,7 @@ def content_hash(definition: Definition) -> str:
     return hashlib.sha256(msgspec.json.encode(meaning, order="sorted")).hexdigest()
 
 
-class _Writer:
+class _Writer(ABC):
     """Turns parts into plain data; what a field becomes depends on its kind alone."""
 
     def definition(self, definition: Definition) -> dict[str, Json]:
@@ -53,8 +54,8 @@ class _Writer:
                 written[field.name] = self.value(value, field)
         return written
 
-    def keeps(self, field: _Field, value: object) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def keeps(self, field: _Field, value: object) -> bool: ...
 
     def value(self, value: object, field: _Field) -> Json:
         if value is None or isinstance(value, str | bool):
@@ -69,11 +70,11 @@ class _Writer:
             return self.duration(value)
         return _plain(value)
 
-    def graph(self, graph: Graph) -> dict[str, Json]:
-        raise NotImplementedError
+    @abstractmethod
+    def graph(self, graph: Graph) -> dict[str, Json]: ...
 
-    def duration(self, milliseconds: int) -> Json:
-        raise NotImplementedError
+    @abstractmethod
+    def duration(self, milliseconds: int) -> Json: ...
 
 
 class _DocumentWriter(_Writer):

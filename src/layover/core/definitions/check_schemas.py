@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
+from layover.core.schemas import validator_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -27,8 +29,6 @@ _DIALECTS: dict[str, type[jsonschema_rs.Validator]] = {
     "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
     "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
 }
-# Patterns run on an engine without backtracking, so that no answer of a person can make them hang.
-_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
 _MOST_ERRORS = 20
 _LARGE = 2_000
 
@@ -80,7 +80,7 @@ def _values(tree: Tree) -> Iterator[Tree]:
 def _check_use(schema: dict[str, Json] | bool, tree: Tree, problems: Problems) -> None:  # noqa: FBT001 - a schema may be true or false
     """Build the validator: this is where references and patterns turn out not to work."""
     try:
-        jsonschema_rs.validator_for(schema, offline=True, pattern_options=_PATTERNS)
+        validator_of(schema)
     except jsonschema_rs.ValidationError as error:
         problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_told(error)}")
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import jsonschema_rs
 import msgspec
 
 from layover.core.definitions.node_types import Approval, Form
 from layover.core.people import Person, Refusal, Repeated, Rules, check_decision, may_decide
+from layover.core.schemas import validator_of
 
 if TYPE_CHECKING:
+    import jsonschema_rs
+
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Execution, Point
     from layover.core.people import Verdict
-
-_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -93,4 +93,4 @@ def _misfit(schema: object, data: object) -> Refused | None:
 
 @lru_cache(maxsize=256)
 def _validator(schema: bytes) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(msgspec.json.decode(schema), offline=True, pattern_options=_PATTERNS)
+    return validator_of(msgspec.json.decode(schema))
