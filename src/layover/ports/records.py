@@ -1,0 +1,279 @@
+"""What crosses the seam between the runtime and a store: plain records, frozen, with nothing but data in them.
+
+Times are milliseconds UTC. Ids of executions are UUIDs in their usual text form. `last_seq` is the number of an
+execution's last event, counted from 0.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from layover.core.engine.answers import Refused
+from layover.core.engine.events import PointKind
+from layover.core.engine.state import ExecutionStatus, Point
+
+CLOSED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Data that crosses the seam."""
+
+
+# Definitions
+
+
+class Version(Record, frozen=True, kw_only=True):
+    """One immutable version of a workflow: its definition in canonical JSON, found by name and number, or by hash."""
+
+    workflow: str
+    number: int
+    hash: str
+    document: bytes
+    created_at: int
+
+
+# The run plane
+
+
+class Head(Record, frozen=True, kw_only=True):
+    """The one hot row of an execution: who drives it, how far its log goes, and when it is next due."""
+
+    execution_id: str
+    workflow: str
+    status: ExecutionStatus
+    last_seq: int
+    last_epoch: int
+    epoch: int
+    priority: int = 0
+    owner: str | None = None
+    wake_at: int | None = None
+    commands_seq: int = 0
+    commands_done: int = 0
+    takeovers: int = 0
+
+
+class NewExecution(Record, frozen=True, kw_only=True):
+    """What is known of an execution when it begins, and never changes."""
+
+    workflow: str
+    hash: str
+    created_at: int
+    priority: int = 0
+    user: str | None = None
+    parent_id: str | None = None
+    correlation_id: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class PointRow(Record, frozen=True, kw_only=True):
+    """A pause point as whoever is outside sees it; `schema` is what an answer must fit."""
+
+    execution_id: str
+    workflow: str
+    point: Point
+    schema: object = None
+    status: str = "open"
+    closed_at: int | None = None
+
+
+class OpenedPoint(Record, frozen=True, kw_only=True):
+    """A point became visible."""
+
+    point: Point
+    schema: object = None
+
+
+class ChangedPoint(Record, frozen=True, kw_only=True):
+    """A point moved on: more people are asked, somebody was reminded, an answer was recorded."""
+
+    point: Point
+
+
+class ClosedPoint(Record, frozen=True, kw_only=True):
+    """Nobody waits at a point any more; `how` is its last status."""
+
+    id: str
+    how: str
+
+
+PointChange: TypeAlias = OpenedPoint | ChangedPoint | ClosedPoint
+
+
+class Rest(Record, frozen=True, kw_only=True):
+    """The execution is given back with this append; `wake_at` is when time has something to do for it."""
+
+    wake_at: int | None = None
+
+
+class Closed(Record, frozen=True, kw_only=True):
+    """How an execution ended, for lists of many."""
+
+    outcome: str = ""
+    error_code: str = ""
+
+
+class Append(Record, frozen=True, kw_only=True):
+    """What one execution adds to its log in one commit, with all that is derived from it.
+
+    It passes only if owner, epoch, last_seq and commands_seq are what the writer believes them to be.
+    """
+
+    execution_id: str
+    owner: str
+    epoch: int
+    expected_seq: int
+    commands_seen: int
+    at: int
+    events: bytes
+    count: int
+    status: ExecutionStatus
+    new: NewExecution | None = None
+    lease_until: int = 0
+    rest: Rest | None = None
+    points: tuple[PointChange, ...] = ()
+    snapshot: bytes | None = None
+    closed: Closed | None = None
+
+
+class Command(Record, frozen=True, kw_only=True):
+    """A request that waits to be moved into the log; `n` is its place in the queue of its execution."""
+
+    n: int
+    at: int
+    kind: str
+    body: bytes
+    source: str = ""
+    source_n: int = 0
+
+
+Verdict = Literal[
+    "passed",  # durable
+    "uninformed",  # commands came in meanwhile: read them and decide again
+    "fenced",  # somebody else drives the execution, or it has moved on
+    "exists",  # an execution with this id was there before
+]
+
+
+class Outcome(Record, frozen=True, kw_only=True):
+    """What became of an append; `commands` are those that its writer had not seen."""
+
+    verdict: Verdict
+    commands_seq: int = 0
+    commands: tuple[Command, ...] = ()
+
+
+class Enqueue(Record, frozen=True, kw_only=True):
+    """A command for an execution; the same `source` and `source_n` are taken once."""
+
+    execution_id: str
+    kind: str
+    body: bytes
+    source: str
+    source_n: int = 0
+
+
+class Enqueued(Record, frozen=True, kw_only=True):
+    """A command was taken; `n` is its place, and `owner` who drives the execution, if anybody does."""
+
+    n: int
+    owner: str | None = None
+    repeated: bool = False
+
+
+class Reserved(Record, frozen=True, kw_only=True):
+    """An answer was taken: the point as it stands now, and the command that tells the execution."""
+
+    execution_id: str
+    point: Point
+    n: int
+    owner: str | None = None
+    repeated: bool = False
+
+
+Refusal: TypeAlias = Refused
+
+
+class Claim(Record, frozen=True, kw_only=True):
+    """A wish to drive what is due; or one execution, due or not, closed or not, if nobody drives it."""
+
+    instance: str
+    now: int
+    lease_until: int
+    most: int = 1
+    execution_id: str | None = None
+
+
+class Claimed(Record, frozen=True, kw_only=True):
+    """An execution that is ours to drive, with the commands that it has not moved into its log yet."""
+
+    head: Head
+    commands: tuple[Command, ...] = ()
+    taken_over: bool = False
+
+
+class Claims(Record, frozen=True, kw_only=True):
+    """What was claimed, and when something else comes due."""
+
+    claimed: tuple[Claimed, ...] = ()
+    next_due: int | None = None
+
+
+class Lease(Record, frozen=True, kw_only=True):
+    """An execution that an instance really drives."""
+
+    execution_id: str
+    epoch: int
+
+
+class Entry(Record, frozen=True, kw_only=True):
+    """One append in the log: the bytes of its events, the first of which has number `seq`."""
+
+    seq: int
+    at: int
+    count: int
+    events: bytes
+
+
+class Loaded(Record, frozen=True, kw_only=True):
+    """What a state is made from: a snapshot and the entries after it."""
+
+    head: Head
+    info: NewExecution
+    entries: tuple[Entry, ...]
+    snapshot: bytes | None = None
+
+
+# Views
+
+
+class ExecutionRow(Record, frozen=True, kw_only=True):
+    """An execution in a list."""
+
+    head: Head
+    info: NewExecution
+    finished_at: int | None = None
+    closed: Closed | None = None
+
+
+class ExecutionFilter(Record, frozen=True, kw_only=True):
+    """Which executions to list, newest first; `after` is the cursor of the last one seen."""
+
+    workflow: str | None = None
+    status: tuple[str, ...] = ()
+    tag: str | None = None
+    parent_id: str | None = None
+    after: tuple[int, str] | None = None
+    limit: int = 100
+
+
+class PointFilter(Record, frozen=True, kw_only=True):
+    """Which pause points to list, oldest first; `after` is the cursor of the last one seen."""
+
+    execution_id: str | None = None
+    workflow: str | None = None
+    kind: PointKind | None = None
+    status: tuple[str, ...] = ()
+    after: tuple[int, str] | None = None
+    limit: int = 100

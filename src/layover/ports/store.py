@@ -1,0 +1,122 @@
+"""The seam to a store. The core decides and the store only appends, so there is little to ask of it.
+
+Every call is all or nothing, and what it has answered is durable. Time comes in as an argument: a store never asks a
+clock but in `now`, which is the clock that all instances go by. Wherever a call takes many, it answers in their order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.commands import Answer
+    from layover.ports.records import (
+        Append,
+        Claim,
+        Claims,
+        Command,
+        Enqueue,
+        Enqueued,
+        Entry,
+        ExecutionFilter,
+        ExecutionRow,
+        Lease,
+        Loaded,
+        Outcome,
+        PointFilter,
+        PointRow,
+        Refusal,
+        Reserved,
+        Version,
+    )
+
+
+class RunPlane(Protocol):
+    """What moves executions."""
+
+    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        """Write many appends, at most one for each execution; one that does not pass leaves the others alone."""
+
+    async def claim(self, claim: Claim) -> Claims:
+        """Take what is due, the most urgent first; the writer of an older epoch can no longer append."""
+
+    async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+        """Keep what is really driven; return the executions that were lost."""
+
+    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int) -> None:
+        """Give back what is driven without waiting for it to rest: it is due at once, for anybody."""
+
+    async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
+        """Read what states are made from."""
+
+    async def commands(self, execution_id: str, after: int) -> list[Command]:
+        """Read the commands of an execution that came after one of them."""
+
+    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+        """Take commands for executions that are not closed, and wake those that nobody drives."""
+
+    async def answer(self, answer: Answer, source: str, now: int) -> Reserved | Refusal:
+        """Take an answer to a pause point as a reservation, if the core lets it pass."""
+
+
+class Definitions(Protocol):
+    """Workflows and their versions."""
+
+    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
+        """Keep a definition as the newest version, unless it is that already."""
+
+    async def version(self, hash_: str) -> Version | None:
+        """Find a version by its hash."""
+
+    async def latest(self, workflow: str) -> Version | None:
+        """Find the newest version of a workflow."""
+
+    async def versions(self, workflow: str | None = None) -> list[Version]:
+        """List the versions of a workflow, or the newest of every workflow."""
+
+
+class Views(Protocol):
+    """What readers ask for."""
+
+    async def get(self, execution_id: str) -> ExecutionRow | None:
+        """Find an execution."""
+
+    async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
+        """List executions, newest first."""
+
+    async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
+        """Read the log from the entry that holds event `since` on, at most `limit` entries."""
+
+    async def points(self, wanted: PointFilter) -> list[PointRow]:
+        """List pause points, oldest first."""
+
+    async def point(self, point_id: str) -> PointRow | None:
+        """Find a pause point, be it closed."""
+
+    async def counts(self) -> dict[str, int]:
+        """Count executions by status."""
+
+
+class Locks(Protocol):
+    """Named locks for what only one instance does at a time, each held until a moment."""
+
+    async def lock(self, name: str, holder: str, now: int, until: int) -> bool:
+        """Take or keep a lock; false if somebody else holds it."""
+
+    async def unlock(self, name: str, holder: str) -> None:
+        """Give a lock back."""
+
+
+class Store(RunPlane, Definitions, Views, Locks, Protocol):
+    """All of it, with a beginning and an end."""
+
+    async def open(self, instance: str) -> None:
+        """Make ready, for this instance."""
+
+    async def close(self) -> None:
+        """Let go of everything; what was answered stays durable."""
+
+    async def now(self) -> int:
+        """Return the time of the clock that all instances go by."""

@@ -1,0 +1,1 @@
+"""Where the truth is kept: one package per kind of database, all alike from outside."""

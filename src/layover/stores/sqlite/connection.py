@@ -1,0 +1,71 @@
+"""Connections to a database file: how they are set up, and what their errors mean to us."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BUSY_MS = 5_000
+CACHE_KB = 64 * 1024
+# Two connections on one file are enough to meet the bug of older libraries that resets a log which is still being read.
+_OLDEST_SAFE = (3, 51, 3)
+
+
+def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
+    """Open a connection that waits for others instead of failing, and for the disk before it says yes."""
+    check_library()
+    with translated(path):
+        flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        db = apsw.Connection(str(path), flags=flags, statementcachesize=200)
+        db.set_busy_timeout(BUSY_MS)
+        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+        if not readonly:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+        return db
+
+
+def check_library() -> None:
+    """Refuse a SQLite library that is known to lose data with several connections."""
+    version = tuple(map(int, apsw.sqlite_lib_version().split(".")))
+    if version < _OLDEST_SAFE:
+        needed = ".".join(map(str, _OLDEST_SAFE))
+        raise StoreUnusable(f"SQLite {apsw.sqlite_lib_version()} can corrupt its log; {needed} or newer is needed.")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the errors of the driver into ours, each with what to do about it."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise told(error, path) from error
+
+
+def told(error: apsw.Error, path: Path) -> StoreError:
+    """Return what an error of the driver means to us."""
+    match error:
+        case apsw.FullError():
+            return StoreUnavailable(f"The disk of {path} is full; nothing was written. Free some space.", code="full")
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return StoreUnavailable(f"{path} cannot be written: its file or folder is read-only.", code="read_only")
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreUnavailable(f"{path} is locked by another program for too long.", code="locked")
+        case apsw.CantOpenError():
+            return StoreUnavailable(f"{path} cannot be opened: is its folder there, and may we write in it?")
+        case apsw.NotADBError():
+            return StoreUnusable(f"{path} is not a SQLite database.", code="not_a_database")
+        case apsw.CorruptError():
+            return StoreUnusable(f"{path} is damaged ({error}). Restore it from a backup.", code="corrupt")
+        case apsw.IOError():
+            return StoreUnavailable(f"{path} could not be read or written: {error}.", code="io_error")
+        case _:
+            return StoreError(f"{path}: {error}.")

@@ -1,0 +1,138 @@
+"""What readers ask for. Each function here runs on a reader's connection and sees one moment of the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.ports.records import Loaded
+from layover.stores.sqlite.rows import (
+    command_of,
+    entry_of,
+    execution_of,
+    head_of,
+    info_of,
+    key,
+    point_of,
+    version_of,
+)
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.records import (
+        Command,
+        Entry,
+        ExecutionFilter,
+        ExecutionRow,
+        PointFilter,
+        PointRow,
+        Version,
+    )
+
+
+def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | None]:
+    """Read what states are made from."""
+    return [_load(db, key(execution_id)) for execution_id in execution_ids]
+
+
+def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
+    head = db.execute(SQL["head"], {"id": id_}).fetchone()
+    info = db.execute(SQL["execution_info"], {"id": id_}).fetchone()
+    if head is None or info is None:
+        return None
+    seq, body = db.execute(SQL["snapshot"], {"id": id_}).fetchone() or (-1, None)
+    entries = tuple(entry_of(row) for row in db.execute(SQL["entries_after"], {"id": id_, "after": seq}))
+    return Loaded(head=head_of(head), info=info_of(info), snapshot=body, entries=entries)
+
+
+def commands(db: apsw.Connection, execution_id: str, after: int) -> list[Command]:
+    """Read the commands of an execution that came after one of them."""
+    rows = db.execute(SQL["commands_after"], {"id": key(execution_id), "after": after})
+    return [command_of(row) for row in rows]
+
+
+def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
+    """Find an execution."""
+    row = db.execute(SQL["page"], {**_NO_FILTER, "id": key(execution_id), "limit": 1}).fetchone()
+    return execution_of(row) if row is not None else None
+
+
+def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions, newest first."""
+    after_at, after_id = wanted.after or (None, None)
+    values = {
+        **_NO_FILTER,
+        "workflow": wanted.workflow,
+        "status": _list(wanted.status),
+        "tag": wanted.tag,
+        "parent_id": key(wanted.parent_id) if wanted.parent_id is not None else None,
+        "after_at": after_at,
+        "after_id": key(after_id) if after_id is not None else None,
+        "limit": wanted.limit,
+    }
+    return [execution_of(row) for row in db.execute(SQL["page"], values)]
+
+
+def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:
+    """Read the log from the entry that holds an event on."""
+    rows = db.execute(SQL["history"], {"id": key(execution_id), "since": since, "limit": limit})
+    return [entry_of(row) for row in rows]
+
+
+def points(db: apsw.Connection, wanted: PointFilter) -> list[PointRow]:
+    """List pause points, oldest first."""
+    after_at, after_id = wanted.after or (None, None)
+    values = {
+        "execution_id": key(wanted.execution_id) if wanted.execution_id is not None else None,
+        "workflow": wanted.workflow,
+        "kind": wanted.kind,
+        "status": _list(wanted.status),
+        "after_at": after_at,
+        "after_id": after_id,
+        "limit": wanted.limit,
+    }
+    return [point_of(row) for row in db.execute(SQL["points"], values)]
+
+
+def point(db: apsw.Connection, point_id: str) -> PointRow | None:
+    """Find a pause point, be it closed."""
+    row = db.execute(SQL["point"], {"point": point_id}).fetchone()
+    return point_of(row) if row is not None else None
+
+
+def counts(db: apsw.Connection) -> dict[str, int]:
+    """Count executions by status."""
+    return dict(db.execute(SQL["counts"]))
+
+
+def version(db: apsw.Connection, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    row = db.execute(SQL["version_by_hash"], {"hash": hash_}).fetchone()
+    return version_of(row) if row is not None else None
+
+
+def latest(db: apsw.Connection, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    row = db.execute(SQL["latest_version"], {"workflow": workflow}).fetchone()
+    return version_of(row) if row is not None else None
+
+
+def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is None:
+        return [version_of(row) for row in db.execute(SQL["latest_versions"])]
+    return [version_of(row) for row in db.execute(SQL["versions_of"], {"workflow": workflow})]
+
+
+def _list(values: Sequence[str]) -> str | None:
+    return msgspec.json.encode(values).decode() if values else None
+
+
+_NO_FILTER: dict[str, str | int | bytes | None] = dict.fromkeys(
+    ("id", "workflow", "status", "tag", "parent_id", "after_at", "after_id")
+)

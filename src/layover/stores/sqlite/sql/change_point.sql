@@ -1,0 +1,1 @@
+UPDATE pause_points SET status = :status, body = :body WHERE id = :point

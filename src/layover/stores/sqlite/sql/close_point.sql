@@ -1,0 +1,1 @@
+UPDATE pause_points SET status = :how, closed_at = :at WHERE id = :point

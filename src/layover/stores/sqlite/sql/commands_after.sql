@@ -1,0 +1,1 @@
+SELECT n, at, kind, body, source, source_n FROM commands WHERE execution_id = :id AND n > :after ORDER BY n

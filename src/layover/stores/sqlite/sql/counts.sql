@@ -1,0 +1,1 @@
+SELECT status, count(*) FROM heads GROUP BY status

@@ -1,0 +1,5 @@
+INSERT INTO executions (execution_id, version_id, created_at, user, parent_id, correlation_id, tags)
+VALUES (
+    :id, (SELECT id FROM versions WHERE hash = :hash AND workflow = :workflow ORDER BY number LIMIT 1), :created_at,
+    :user, :parent_id, :correlation_id, :tags
+)

@@ -1,0 +1,1 @@
+INSERT INTO events (execution_id, seq, count, at, body) VALUES (?, ?, ?, ?, ?)

@@ -1,0 +1,1 @@
+SELECT seq, body FROM snapshots WHERE execution_id = :id

@@ -1,0 +1,124 @@
+"""The one writer: a thread that takes everything that waits and writes it in one transaction.
+
+Whoever writes hands in a function of the connection and awaits what it returns; nobody is answered before the commit.
+While one transaction waits for the disk, the next gathers behind it, so the cost of the disk is shared by all who wait.
+If a function of a group fails, the whole group is rolled back and each is run alone: one that cannot be done does not
+spoil the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import apsw
+
+from layover.ports.errors import StoreUnavailable
+from layover.stores.sqlite.connection import told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+T = TypeVar("T")
+
+# Between processes SQLite is not fair: who writes back to back can starve the others. A short break lets them in.
+_LONGEST_STRETCH = 0.05
+_BREAK = 0.002
+
+
+class _Job(NamedTuple):
+    work: Callable[[apsw.Connection], object]
+    done: asyncio.Future[object]
+
+
+class Writer:
+    """Runs what is handed in, in order, in as few transactions as there is time for."""
+
+    def __init__(self, db: apsw.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[_Job] = []
+        self._wanted = threading.Condition()
+        self._stopped = False
+        self.shared = False
+        self.transactions = 0
+        self._thread = threading.Thread(target=self._run, name="layover-writer", daemon=True)
+        self._thread.start()
+
+    def write(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
+        """Return what a function of the connection gives, once that is durable."""
+        done: asyncio.Future[T] = self._loop.create_future()
+        with self._wanted:
+            if self._stopped:
+                raise StoreUnavailable("The store is closed.", code="closed")
+            self._waiting.append(_Job(work, done))  # type: ignore[arg-type]  # futures are invariant
+            self._wanted.notify()
+        return done
+
+    async def stop(self) -> None:
+        """Finish what waits, then close the connection."""
+        with self._wanted:
+            self._stopped = True
+            self._wanted.notify()
+        await asyncio.to_thread(self._thread.join)
+
+    def _run(self) -> None:
+        stretch_began = 0.0
+        while True:
+            with self._wanted:
+                if not self._waiting:
+                    while not self._waiting and not self._stopped:
+                        self._wanted.wait()
+                    stretch_began = monotonic()
+                jobs, self._waiting = self._waiting, []
+            if not jobs:
+                self._db.close()
+                return
+            if self.shared and monotonic() - stretch_began > _LONGEST_STRETCH:
+                sleep(_BREAK)
+                stretch_began = monotonic()
+            self._answer(self._together(jobs))
+
+    def _together(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
+        try:
+            return self._transaction(jobs)
+        except Exception as error:  # noqa: BLE001 - whatever it is belongs to whoever awaits it
+            if len(jobs) == 1:
+                return [(jobs[0], self._told(error))]
+            return [answer for job in jobs for answer in self._together([job])]
+
+    def _transaction(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
+        db = self._db
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            answers = [(job, job.work(db)) for job in jobs]
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+        self.transactions += 1
+        return answers
+
+    def _told(self, error: Exception) -> Exception:
+        return told(error, self._path) if isinstance(error, apsw.Error) else error
+
+    def _answer(self, answers: list[tuple[_Job, object]]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(_deliver, answers)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            return
+
+
+def _deliver(answers: list[tuple[_Job, object]]) -> None:
+    for job, answer in answers:
+        if job.done.done():
+            continue  # whoever waited gave up; what was written is written
+        if isinstance(answer, Exception):
+            job.done.set_exception(answer)
+        else:
+            job.done.set_result(answer)
