@@ -45,14 +45,17 @@ class RunPlane(Protocol):
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is really driven; return the executions that were lost."""
 
-    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int) -> None:
-        """Give back what is driven without waiting for it to rest: it is due at once, for anybody."""
+    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+        """Give back what is driven, due at a moment; what has commands that were not moved into its log is due now."""
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read the commands of an execution that came after one of them."""
+
+    async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
+        """Return those executions that have commands beyond the number that their driver has seen."""
 
     async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
         """Take commands for executions that are not closed, and wake those that nobody drives."""

@@ -1,0 +1,42 @@
+"""Where addresses become stores: the only place that names a concrete one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.errors import LayoverError
+from layover.runtime.engine import Engine as _Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.nodes.registry import AnyFunction
+    from layover.ports.store import Store
+    from layover.runtime.settings import Settings
+
+DEFAULT = "sqlite:///layover.db"
+
+
+class UnknownDatabase(LayoverError):  # noqa: N818 - it says what the database is
+    """An address that leads to no store we know."""
+
+    code = "unknown_database"
+
+
+def open_store(address: str) -> Store:
+    """Return the store at an address such as `sqlite:///app.db` (three slashes: relative, four: absolute)."""
+    scheme, separator, rest = address.partition("://")
+    if scheme == "sqlite" and separator and rest.startswith("/") and len(rest) > 1:
+        from layover.stores.sqlite import SqliteStore  # noqa: PLC0415 - only who uses it loads it
+
+        return SqliteStore(rest[1:])
+    raise UnknownDatabase(f"`{address}` is no address of a database; use one such as `{DEFAULT}`.")
+
+
+class Engine(_Engine):
+    """A durable workflow engine on the database at an address."""
+
+    def __init__(
+        self, db: str = DEFAULT, *, nodes: Iterable[AnyFunction] = (), settings: Settings | None = None
+    ) -> None:
+        super().__init__(open_store(db), nodes=nodes, settings=settings)

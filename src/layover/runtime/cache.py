@@ -1,0 +1,55 @@
+"""States of executions that have come to rest, so that the next leg need not read its log.
+
+Only states that are known to be durable come in here, and they are found again only if the log has not moved on: by its
+length and by the epoch of whoever wrote its end.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import Execution
+    from layover.ports.records import Head
+
+
+class Kept(NamedTuple):
+    """A state, and how much of the log it stands for."""
+
+    state: Execution
+    last_seq: int
+    last_epoch: int
+    snapshot_seq: int
+    size: int
+
+
+class StateCache:
+    """The states that were used last, up to a number of bytes of the logs that they come from."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self.size = 0
+
+    def put(self, execution_id: str, kept: Kept) -> None:
+        """Keep a state, and let go of those that were not used for longest."""
+        self._drop(execution_id)
+        self._kept[execution_id] = kept
+        self.size += kept.size
+        while self.size > self._most and self._kept:
+            _, oldest = self._kept.popitem(last=False)
+            self.size -= oldest.size
+
+    def take(self, head: Head) -> Kept | None:
+        """Return a state that is still what the log says; it belongs to whoever took it."""
+        kept = self._drop(head.execution_id)
+        if kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch):
+            return None
+        return kept
+
+    def _drop(self, execution_id: str) -> Kept | None:
+        kept = self._kept.pop(execution_id, None)
+        if kept is not None:
+            self.size -= kept.size
+        return kept

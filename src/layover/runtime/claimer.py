@@ -1,0 +1,77 @@
+"""Taking up what is due. It sleeps exactly until the next thing comes due, or somebody hints at something earlier."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from layover.ports.errors import StoreError
+from layover.ports.records import Claim
+
+if TYPE_CHECKING:
+    from layover.ports.store import Store
+    from layover.runtime.driver import Driver
+
+_MOST_AT_ONCE = 200
+_AFTER_FAILURE = 0.5
+
+_log = logging.getLogger("layover.claimer")
+
+
+class Claimer:
+    """Claims due executions for as long as there is room for them."""
+
+    def __init__(self, store: Store, driver: Driver) -> None:
+        self._store = store
+        self._driver = driver
+        self._hinted = asyncio.Event()
+        self._next = 0
+        driver.on_due = self.hint
+
+    def hint(self, at: int) -> None:
+        """Look again at a moment, if that is earlier than planned."""
+        if at < self._next:
+            self._next = at
+            self._hinted.set()
+
+    async def run(self) -> None:
+        """Claim until told to stop."""
+        while True:
+            try:
+                more = await self._claim()
+            except StoreError as error:
+                _log.warning("claim_failed error=%s", error.message)
+                await asyncio.sleep(_AFTER_FAILURE)
+                continue
+            if not more:
+                await self._sleep()
+
+    async def _claim(self) -> bool:
+        """Take what is due; return whether there may be more."""
+        driver = self._driver
+        most = min(driver.room, _MOST_AT_ONCE)
+        if most <= 0:
+            driver.freed.clear()
+            await driver.freed.wait()
+            return True
+        driver.clock.set(await self._store.now())
+        now = driver.clock.now()
+        self._next = now + driver.settings.poll
+        lease_until = now + driver.settings.lease_ttl
+        wish = Claim(instance=driver.instance, now=now, lease_until=lease_until, most=most)
+        claims = await self._store.claim(wish)
+        if claims.next_due is not None:
+            self._next = min(self._next, max(claims.next_due, now))
+        await driver.take(claims, lease_until)
+        return len(claims.claimed) == most
+
+    async def _sleep(self) -> None:
+        """Wait for the next moment, or for a hint at an earlier one."""
+        while (left := self._next - self._driver.clock.now()) > 0:
+            self._hinted.clear()
+            try:
+                async with asyncio.timeout(left / 1000):
+                    await self._hinted.wait()
+            except TimeoutError:
+                return

@@ -1,0 +1,140 @@
+"""Group commit: what many executions have to write goes to the store together.
+
+Appends gather for as long as it takes to come back to the event loop, and while the store is busy. Each is answered by
+a call back, in the order of the store's answer. When the outcome of a commit is not known, the head tells it: the
+writer's own epoch and the length of the log say whether the append has landed, must be sent again, or was fenced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreError
+from layover.ports.records import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.ports.records import Append
+    from layover.ports.store import Store
+
+Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
+
+_LANES = 2
+_MOST_AT_ONCE = 500
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+
+_log = logging.getLogger("layover.committer")
+
+
+class _Waiting(NamedTuple):
+    append: Append
+    told: Told
+
+
+class Committer:
+    """Sends appends to the store; at most one of each execution is on its way."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[_Waiting] = []
+        self._lanes: set[asyncio.Task[None]] = set()
+        self._soon = False
+        self._stopped = False
+
+    def submit(self, append: Append, told: Told) -> None:
+        """Write an append with the next group."""
+        self._waiting.append(_Waiting(append, told))
+        if not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._send)
+
+    async def stop(self) -> None:
+        """Finish what is on its way; what the store cannot take is given up."""
+        self._stopped = True
+        while self._lanes or self._waiting:
+            self._send()
+            await asyncio.wait(self._lanes)
+
+    def _send(self) -> None:
+        self._soon = False
+        while self._waiting and len(self._lanes) < _LANES:
+            group, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+            lane = self._loop.create_task(self._commit(group))
+            self._lanes.add(lane)
+            lane.add_done_callback(self._lane_is_free)
+
+    def _lane_is_free(self, lane: asyncio.Task[None]) -> None:
+        self._lanes.discard(lane)
+        self._send()
+
+    async def _commit(self, group: list[_Waiting]) -> None:
+        try:
+            outcomes = await self._store.commit([one.append for one in group])
+        except StoreError as error:
+            _log.warning("commit_failed appends=%d error=%s", len(group), error.message)
+            await self._find_out(group, error)
+            return
+        reached(CommitPoint.APPEND_COMMITTED)
+        for one, outcome in zip(group, outcomes, strict=True):
+            one.told(outcome)
+
+    async def _find_out(self, group: list[_Waiting], error: StoreError) -> None:
+        """Learn what became of appends whose commit was not answered; send again what has not landed."""
+        pause = _FIRST_PAUSE
+        while group and not self._stopped:
+            again: list[_Waiting] = []
+            for one in group:
+                if one.append.new is not None:
+                    await self._find_out_creation(one, error)
+                    continue
+                try:
+                    outcome = await self._outcome_of(one.append)
+                except StoreError:
+                    outcome = None
+                if outcome is None:
+                    again.append(one)
+                else:
+                    one.told(outcome)
+            group = again
+            if group:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+                group = await self._again(group)
+        for one in group:
+            one.told(error)
+
+    async def _again(self, group: list[_Waiting]) -> list[_Waiting]:
+        """Send once more; return those about which still nothing is known."""
+        try:
+            outcomes = await self._store.commit([one.append for one in group])
+        except StoreError:
+            return group
+        for one, outcome in zip(group, outcomes, strict=True):
+            one.told(outcome)
+        return []
+
+    async def _find_out_creation(self, one: _Waiting, error: StoreError) -> None:
+        """Tell whoever begins an execution whether it exists; they can decide what to do if it does not."""
+        try:
+            outcome = await self._outcome_of(one.append)
+        except StoreError:
+            outcome = None
+        one.told(outcome if outcome is not None else error)
+
+    async def _outcome_of(self, append: Append) -> Outcome | None:
+        """Return what became of an append by a look at its head; None if it has not landed and may be sent again."""
+        row = await self._store.get(append.execution_id)
+        if row is None:
+            return None if append.new is not None else Outcome(verdict="fenced")
+        head = row.head
+        landed = (head.last_epoch, head.last_seq) == (append.epoch, append.expected_seq + append.count)
+        if landed and (append.new is None or append.rest is not None or head.owner == append.owner):
+            return Outcome(verdict="passed", commands_seq=append.commands_seen)
+        mine = (head.owner, head.epoch, head.last_seq) == (append.owner, append.epoch, append.expected_seq)
+        return None if mine else Outcome(verdict="fenced", commands_seq=head.commands_seq)

@@ -1,0 +1,447 @@
+"""One execution that this instance drives: what is told to it is decided, written, and only then acted upon.
+
+At most one append is on its way. What comes in meanwhile waits for its outcome and is decided together with the next
+step. If the store refuses an append because commands have come that its writer had not seen, the decision is taken back
+and made again, commands first. If it refuses because somebody else drives the execution now, it is dropped and whatever
+is still running here is stopped; the store's rule makes sure that nothing it might report can do harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from layover.core.engine import commands as cmd
+from layover.core.engine import events as ev
+from layover.core.engine.codec import encode_events, encode_state
+from layover.core.engine.command_codec import decode_command
+from layover.core.engine.decide import play
+from layover.core.engine.effects import Call, Close, StopCalls, effects
+from layover.core.engine.timing import wake_at
+from layover.core.errors import LayoverError
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreError
+from layover.ports.records import Append, Closed, Lease, Rest
+from layover.runtime.cache import Kept
+from layover.runtime.point_changes import point_changes
+
+if TYPE_CHECKING:
+    from layover.core.engine.effects import Effect
+    from layover.core.engine.state import Execution
+    from layover.ports.records import Command, NewExecution, Outcome
+    from layover.runtime.driver import Driver
+
+_log = logging.getLogger("layover.driven")
+
+
+class _Step(NamedTuple):
+    """One decision that is on its way: what it was made of, and what it leads to."""
+
+    tried: list[cmd.AnyCommand]
+    events: list[ev.AnyEvent]
+    effects: list[Effect]
+    rest: Rest | None
+    at: int
+
+
+class Driven:
+    """The state of an execution, the lease on it, and what is on its way."""
+
+    __slots__ = (
+        "_alarm",
+        "_alarm_at",
+        "_append",
+        "_driver",
+        "_inputs",
+        "_queued",
+        "_resters",
+        "_size",
+        "_snapshot_seq",
+        "_stash",
+        "_step",
+        "_was_closed",
+        "calls",
+        "commands_seen",
+        "created",
+        "dropped",
+        "epoch",
+        "finished_at",
+        "id",
+        "last_epoch",
+        "last_seq",
+        "lease_until",
+        "new",
+        "parked",
+        "slots",
+        "state",
+        "waits_turn",
+    )
+
+    def __init__(  # noqa: PLR0913 - each is named where it is given
+        self,
+        driver: Driver,
+        execution_id: str,
+        kept: Kept,
+        lease: Lease,
+        *,
+        lease_until: int,
+        commands_seen: int = 0,
+        new: NewExecution | None = None,
+    ) -> None:
+        self._driver = driver
+        self.id = execution_id
+        self.state: Execution = kept.state
+        self.last_seq = kept.last_seq
+        self.last_epoch = kept.last_epoch
+        self.epoch = lease.epoch
+        self.lease_until = lease_until
+        self.commands_seen = commands_seen
+        self.new = new
+        self.created: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self.finished_at: int | None = None
+        self._resters: list[asyncio.Future[None]] = []
+        self.dropped = False
+        self.calls: dict[str, asyncio.Task[None]] = {}
+        self.slots: dict[str, int] = {}
+        self.parked = False  # it is begun here, and driven by whoever has room for it
+        self.waits_turn = False
+        self._queued = deque(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
+        self._snapshot_seq = kept.snapshot_seq
+        self._size = kept.size
+        self._was_closed = bool(self.state.facts.closed)
+        self._inputs: list[cmd.AnyCommand] = []
+        self._stash: dict[int, Command] = {}
+        self._step: _Step | None = None
+        self._append: Append | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at: int | None = None
+
+    # What comes in
+
+    def feed(self, *commands: cmd.AnyCommand) -> None:
+        """Tell the execution something; it is decided as soon as the last decision is durable."""
+        self._inputs.extend(commands)
+        if self._append is None:
+            self.go()
+
+    def has_lease(self) -> bool:
+        """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
+        return not self.dropped and self._driver.clock.now() < self.lease_until
+
+    def hear(self, command: Command) -> None:
+        """Take a durable command that was sent to it from this process."""
+        if command.n > self.commands_seen:
+            self._stash[command.n] = command
+            if self._append is None:
+                self.go()
+
+    def read(self, commands: tuple[Command, ...]) -> list[cmd.AnyCommand]:
+        """Return durable commands as what they ask; from now on they count as seen."""
+        asked: list[cmd.AnyCommand] = []
+        for command in commands:
+            if command.n <= self.commands_seen:
+                continue
+            self.commands_seen = command.n
+            try:
+                asked.append(decode_command(command.kind, command.body))
+            except LayoverError as error:
+                _log.error("command_unreadable execution=%s n=%d error=%s", self.id, command.n, error.message)
+        return asked
+
+    def start_queued(self) -> None:
+        """Start one of the calls that wait for a place."""
+        if self.dropped:
+            return
+        if self._append is not None:
+            self._driver.caller.wait_turn(self)
+            return
+        nodes = self.state.nodes.rows
+        while self._queued:
+            name = self._queued.popleft()
+            if (node := nodes.get(name)) is not None and node.status == "queued":
+                self.feed(cmd.StartQueued(node=name))
+                return
+
+    # Deciding
+
+    def go(self) -> None:
+        """Decide all that has come in, and write it."""
+        if self._append is not None or self.dropped:
+            return
+        while self._stash and (heard := self._stash.pop(self.commands_seen + 1, None)) is not None:
+            self._inputs.extend(self.read((heard,)))
+        if not self._inputs:
+            return
+        tried, self._inputs = self._inputs, []
+        now = self._driver.clock.now()
+        try:
+            events = self._decide(tried, now)
+        except Exception:  # noqa: BLE001 - a fault of ours must not take anything else with it
+            _log.exception("decision_failed execution=%s", self.id)
+            self._take_back()
+            self._driver.put_off(self)
+            return
+        if events:
+            self._write(_Step(tried, events, effects(self.state, events), self._resting(now), now))
+        else:
+            self._nothing_changed()
+
+    def _decide(self, tried: list[cmd.AnyCommand], now: int) -> list[ev.AnyEvent]:
+        """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
+        state = self.state
+        events = play(state, tried[0], now, self)
+        for command in tried[1:]:
+            events.extend(play(state, command, now, self))
+        while (due := wake_at(state)) is not None and due <= now:
+            more = play(state, cmd.Wake(), now, self)
+            if not more:
+                break
+            events.extend(more)
+        return events
+
+    def take(self, node_type: str) -> bool:
+        """Say whether a call may be made now; a decision that is taken back gives the place back."""
+        if self.parked or self._driver.stopping or not self._driver.caller.take_slot(node_type):
+            return False
+        self.slots[node_type] = self.slots.get(node_type, 0) + 1
+        return True
+
+    def _write(self, step: _Step) -> None:
+        state, count, driver = self.state, len(step.events), self._driver
+        self._step = step
+        append = Append(
+            execution_id=self.id,
+            owner=driver.instance,
+            epoch=self.epoch,
+            expected_seq=self.last_seq,
+            commands_seen=self.commands_seen,
+            at=step.at,
+            events=encode_events(step.events),
+            count=count,
+            status=state.status,
+            new=self.new,
+            lease_until=self.lease_until,
+            rest=step.rest,
+            points=point_changes(state, step.events),
+            snapshot=self._snapshot(count, resting=step.rest is not None),
+            closed=self._how_it_closed(),
+        )
+        self._append = append
+        reached(CommitPoint.APPEND_DECIDED)
+        driver.committer.submit(append, self._told)
+
+    def _resting(self, now: int) -> Rest | None:
+        """Return how the execution is given back with this step, if it is."""
+        state = self.state
+        if state.resting:
+            return Rest(wake_at=wake_at(state))
+        if (self.parked or self._driver.stopping) and not state.counts["calls"]:
+            return Rest(wake_at=now)  # what is queued is for another instance
+        return None
+
+    def _how_it_closed(self) -> Closed | None:
+        """Return how the execution ended, or that it was reopened; nothing if this step did neither."""
+        facts = self.state.facts
+        if bool(facts.closed) == self._was_closed:
+            return None
+        return Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
+
+    def _snapshot(self, count: int, *, resting: bool) -> bytes | None:
+        """Return the state as bytes, if the log has grown by enough since the last time to be worth it."""
+        settings = self._driver.settings
+        grown = self.last_seq + count - self._snapshot_seq
+        enough = settings.snapshot_at_rest if resting else settings.snapshot_every
+        if grown < enough or self.state.facts.closed or grown < len(self.state.nodes):
+            return None
+        reached(CommitPoint.SNAPSHOT_DECIDED)
+        return encode_state(self.state)
+
+    # The outcome
+
+    def _told(self, outcome: Outcome | StoreError) -> None:
+        step, append = self._step, self._append
+        self._step = self._append = None
+        if step is None or append is None:
+            raise AssertionError("an outcome came for an append that was never sent")
+        if isinstance(outcome, StoreError):
+            self._failed(outcome)
+        elif outcome.verdict == "passed":
+            self._passed(outcome, step, append)
+        elif outcome.verdict == "uninformed":
+            self._uninformed(outcome, step)
+        else:
+            self._lost(outcome)
+
+    def _passed(self, outcome: Outcome, step: _Step, append: Append) -> None:
+        reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
+        state = self.state
+        state.journal.keep()
+        self.last_seq += append.count
+        self.last_epoch = self.epoch
+        self._size += len(append.events)
+        self._was_closed = bool(state.facts.closed)
+        if append.snapshot is not None:
+            self._snapshot_seq = self.last_seq
+        if self.new is not None:
+            self.new = None
+            self.created.set_result(outcome)
+        self._driver.listeners.moved(self.id)
+        self._act(step)
+        if self.slots:
+            self._give_back_slots()  # those of calls that are made are no longer among them
+        if step.rest is not None:
+            self._come_to_rest(step.rest)
+            return
+        if state.counts["queued"]:
+            queued = (one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
+            self._queued.extend(queued)
+            self._driver.caller.wait_turn(self)
+        self._set_alarm()
+        if self._inputs or self._stash:
+            self.go()
+
+    def _act(self, step: _Step) -> None:
+        """Do what the events ask of the world, now that they are durable."""
+        if self.calls:
+            for event in step.events:
+                if isinstance(event, ev.NodeFailed):
+                    self.stop_call(event.node)  # it took too long: nobody waits for it any more
+        for effect in step.effects:
+            match effect:
+                case Call():
+                    self._give_slot_away(effect.node_type)
+                    self._driver.caller.call(self, effect)
+                case StopCalls(path=path):
+                    self.stop_calls(path)
+                case Close():
+                    self.finished_at = step.at
+                case _:
+                    pass
+
+    def _uninformed(self, outcome: Outcome, step: _Step) -> None:
+        """Decide again, with the commands that the last decision did not know of."""
+        self._take_back()
+        self._inputs = [*self.read(outcome.commands), *step.tried, *self._inputs]
+        self.commands_seen = max(self.commands_seen, outcome.commands_seq)
+        self.go()
+
+    def _lost(self, outcome: Outcome) -> None:
+        self._take_back()
+        if self.new is not None:
+            self.created.set_result(outcome)
+        else:
+            _log.warning("lease_lost execution=%s epoch=%d", self.id, self.epoch)
+        self.drop()
+
+    def _failed(self, error: StoreError) -> None:
+        self._take_back()
+        if self.new is not None:
+            self.created.set_exception(error)
+        self.drop()
+
+    def _take_back(self) -> None:
+        self.state.journal.revert()
+        self._give_back_slots()
+
+    def _give_slot_away(self, node_type: str) -> None:
+        """Leave a place to the call that it was taken for."""
+        left = self.slots.pop(node_type, 1) - 1
+        if left:
+            self.slots[node_type] = left
+
+    def _give_back_slots(self) -> None:
+        for node_type, taken in self.slots.items():
+            self._driver.caller.give_back(node_type, taken)
+        self.slots.clear()
+
+    # Rest and end
+
+    def _nothing_changed(self) -> None:
+        """Rest if nothing is under way; what was told made no difference."""
+        self.state.journal.keep()
+        if self.state.resting:
+            self._clear_alarm()
+            self._end()
+            self._driver.give_back(self, Rest(wake_at=wake_at(self.state)))
+
+    def _come_to_rest(self, rest: Rest) -> None:
+        self.stop_calls("")
+        self._clear_alarm()
+        self._end()
+        self._driver.rested(self, rest)
+
+    def _end(self) -> None:
+        self.dropped = True
+        for waiting in self._resters:
+            if not waiting.done():
+                waiting.set_result(None)
+
+    async def at_rest(self) -> None:
+        """Return when the execution is no longer driven here: it has come to rest, or to its end, or was lost."""
+        if not self.dropped:
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._resters.append(waiting)
+            await waiting
+
+    def keep(self) -> Kept:
+        """Return the state with all that is needed to go on from it."""
+        return Kept(self.state, self.last_seq, self.last_epoch, self._snapshot_seq, self._size)
+
+    def drop(self) -> None:
+        """Let go of the execution: it is somebody else's now."""
+        self._end()
+        self._clear_alarm()
+        self.stop_calls("")
+        self._driver.forget(self)
+
+    def stop_calls(self, path: str) -> None:
+        """Ask the calls in a scope to stop."""
+        for name in [name for name in self.calls if not path or _is_within(name, path)]:
+            self.stop_call(name)
+
+    def stop_call(self, name: str) -> None:
+        """Ask one call to stop; it has time to clean up, and what it reports is no longer heard."""
+        task = self.calls.pop(name, None)
+        if task is not None:
+            task.cancel()
+
+    # Time
+
+    def _set_alarm(self) -> None:
+        """Be woken when time has something to do while calls are out."""
+        due = wake_at(self.state)
+        if self.state.facts.gate == "pausing":
+            until = self.state.facts.paused_at + self._driver.settings.drain
+            due = until if due is None else min(due, until)
+        if due == self._alarm_at:
+            return
+        self._clear_alarm()
+        if due is not None:
+            delay = max(0, due - self._driver.clock.now()) / 1000
+            self._alarm_at = due
+            self._alarm = asyncio.get_running_loop().call_later(delay, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = self._alarm_at = None
+        if self.dropped:
+            return
+        facts = self.state.facts
+        if facts.gate == "pausing" and facts.paused_at + self._driver.settings.drain <= self._driver.clock.now():
+            self.feed(cmd.StopDraining())
+        else:
+            self.feed(cmd.Wake())
+        if self._append is None and not self.dropped:
+            self._set_alarm()
+
+    def _clear_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = self._alarm_at = None
+
+
+def _is_within(name: str, path: str) -> bool:
+    """Return whether a node is in a scope, or in a scope within it."""
+    scope = name.partition(":")[2]
+    return scope == path or scope.startswith(f"{path}:")

@@ -1,0 +1,257 @@
+"""Everything that this instance drives: how executions come to it, and how it lets go of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.core.engine import commands as cmd
+from layover.core.engine.codec import CorruptSnapshot, UnknownSnapshot, decode_events, decode_state
+from layover.core.engine.evolve import fold
+from layover.core.engine.state import Execution
+from layover.core.errors import LayoverError
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreError
+from layover.ports.records import Lease
+from layover.runtime.cache import Kept, StateCache
+from layover.runtime.driven import Driven
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.core.plan import Plan
+    from layover.ports.records import Claimed, Claims, Command, Loaded, NewExecution, Rest
+    from layover.ports.store import Store
+    from layover.runtime.caller import Caller
+    from layover.runtime.clock import Clock
+    from layover.runtime.committer import Committer
+    from layover.runtime.listeners import Listeners
+    from layover.runtime.plans import Plans
+    from layover.runtime.settings import Settings
+
+_log = logging.getLogger("layover.driver")
+
+_RETRY_LOADING = 60_000
+
+
+class Driver:
+    """The executions that are driven here, by id."""
+
+    def __init__(  # noqa: PLR0913 - the parts of an instance, put together in one place
+        self,
+        *,
+        instance: str,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+        committer: Committer,
+        caller: Caller,
+        listeners: Listeners,
+        plans: Plans,
+    ) -> None:
+        self.instance = instance
+        self.clock = clock
+        self.settings = settings
+        self.committer = committer
+        self.caller = caller
+        self.listeners = listeners
+        self.cache = StateCache(settings.cache_bytes)
+        self.driven: dict[str, Driven] = {}
+        self.stopping = False
+        self.freed = asyncio.Event()
+        self._store = store
+        self._plans = plans
+        self.on_due: Callable[[int], None] | None = None
+        self._releases: set[asyncio.Task[None]] = set()
+
+    # Beginning
+
+    def create(self, execution_id: str, plan: Plan, new: NewExecution, create: cmd.Create) -> Driven:
+        """Begin an execution and drive it; its `created` tells when it is durable that it exists."""
+        state = Execution(plan)
+        lease_until = self.clock.now() + self.settings.lease_ttl
+        driven = Driven(
+            self,
+            execution_id,
+            Kept(state, -1, 1, -1, 0),
+            Lease(execution_id=execution_id, epoch=1),
+            lease_until=lease_until,
+            new=new,
+        )
+        driven.parked = self.room <= 0
+        if execution_id not in self.driven:
+            self.driven[execution_id] = driven
+        driven.feed(create)
+        return driven
+
+    async def take(self, claims: Claims, lease_until: int) -> None:
+        """Go on with executions that were claimed."""
+        reached(CommitPoint.CLAIM_COMMITTED)
+        unknown: list[Claimed] = []
+        for claimed in claims.claimed:
+            if claimed.head.takeovers > 2 * self.settings.max_takeovers:
+                # Even pausing it has cost instances. It stays as it is until somebody sends it a command.
+                _log.error("poison execution=%s takeovers=%d", claimed.head.execution_id, claimed.head.takeovers)
+                await self._let_go([claimed], None)
+                continue
+            kept = self.cache.take(claimed.head)
+            if kept is not None:
+                self.go_on(claimed, kept, lease_until)
+            else:
+                unknown.append(claimed)
+        if unknown:
+            await self._load(unknown, lease_until)
+
+    async def _load(self, claims: list[Claimed], lease_until: int) -> None:
+        try:
+            found = await self._store.load([claimed.head.execution_id for claimed in claims])
+        except StoreError as error:
+            _log.warning("load_failed executions=%d error=%s", len(claims), error.message)
+            await self._let_go(claims, self.clock.now() + 1_000)
+            return
+        for claimed, loaded in zip(claims, found, strict=True):
+            try:
+                if loaded is None:
+                    raise StoreError(f"The execution {claimed.head.execution_id} has no rows.")
+                kept = await self.state_of(loaded)
+            except LayoverError as error:
+                # It is not lost: it stays as it is, and is looked at again in case the cause goes away.
+                _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error.message)
+                await self._let_go([claimed], self.clock.now() + _RETRY_LOADING)
+                continue
+            reached(CommitPoint.STATE_LOADED)
+            self.go_on(claimed, kept, lease_until)
+
+    async def state_of(self, loaded: Loaded) -> Kept:
+        """Return the state of an execution; a snapshot of another release is passed over for the whole log."""
+        plan = await self._plans.of(loaded.info.hash)
+        try:
+            return state_from(loaded, plan)
+        except (UnknownSnapshot, CorruptSnapshot) as error:
+            _log.warning("snapshot_unusable execution=%s error=%s", loaded.head.execution_id, error.message)
+            entries = await self._store.history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
+            return state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
+
+    def go_on(self, claimed: Claimed, kept: Kept, lease_until: int, *first: cmd.AnyCommand) -> Driven:
+        """Begin a leg of an execution that is ours, with what it is asked first, if anything."""
+        head = claimed.head
+        lease = Lease(execution_id=head.execution_id, epoch=head.epoch)
+        driven = Driven(self, head.execution_id, kept, lease, lease_until=lease_until, commands_seen=head.commands_done)
+        before = self.driven.pop(head.execution_id, None)
+        if before is not None:
+            before.drop()
+        self.driven[head.execution_id] = driven
+        driven.feed(*first, *self._first_inputs(driven, claimed))
+        return driven
+
+    def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
+        """Return what a leg begins with: calls that were out are made again, commands are obeyed, due timers fire."""
+        state = driven.state
+        commands = driven.read(claimed.commands)
+        lost = bool(state.counts["calls"])
+        cause = "recovered" if lost else "commands" if commands else "woken"
+        inputs: list[cmd.AnyCommand] = [cmd.StartLeg(cause=cause, instance=self.instance)]
+        if claimed.head.takeovers > self.settings.max_takeovers:
+            reason = f"It lost {claimed.head.takeovers} instances in a row; resume it when the cause is found."
+            inputs += [cmd.Pause(reason=reason), cmd.StopDraining()]
+        elif lost:
+            inputs.append(cmd.Recover())
+        return [*inputs, *commands, cmd.Wake()]
+
+    # Letting go
+
+    def rested(self, driven: Driven, rest: Rest) -> None:
+        """Keep the state of an execution that has come to rest, and tell whoever waits for that."""
+        self.forget(driven)
+        if not driven.state.facts.closed:
+            self.cache.put(driven.id, driven.keep())
+        self.listeners.changed(driven.id)
+        if rest.wake_at is not None:
+            self.hint(rest.wake_at)
+
+    def give_back(self, driven: Driven, rest: Rest) -> None:
+        """Give back an execution for which there was nothing to do."""
+        self.forget(driven)
+        self.listeners.changed(driven.id)
+        task = asyncio.get_running_loop().create_task(self._release([driven], rest.wake_at))
+        self._releases.add(task)
+        task.add_done_callback(self._releases.discard)
+
+    def put_off(self, driven: Driven) -> None:
+        """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
+        driven.drop()
+        task = asyncio.get_running_loop().create_task(self._release([driven], self.clock.now() + _RETRY_LOADING))
+        self._releases.add(task)
+        task.add_done_callback(self._releases.discard)
+
+    def forget(self, driven: Driven) -> None:
+        """Drive an execution no longer."""
+        if self.driven.get(driven.id) is driven:
+            del self.driven[driven.id]
+            self.freed.set()
+
+    async def release_all(self) -> None:
+        """Give back everything: it is due at once, for anybody."""
+        left = list(self.driven.values())
+        for driven in left:
+            driven.drop()
+        if left:
+            await self._release(left, self.clock.now())
+            reached(CommitPoint.LEASES_RELEASED)
+        if self._releases:
+            await asyncio.wait(self._releases)
+
+    async def _release(self, left: list[Driven], wake_at: int | None) -> None:
+        leases = [Lease(execution_id=driven.id, epoch=driven.epoch) for driven in left]
+        try:
+            await self._store.release(self.instance, leases, wake_at)
+        except StoreError as error:  # the leases run out by themselves
+            _log.warning("release_failed executions=%d error=%s", len(left), error.message)
+
+    async def _let_go(self, claims: list[Claimed], wake_at: int | None) -> None:
+        leases = [Lease(execution_id=one.head.execution_id, epoch=one.head.epoch) for one in claims]
+        try:
+            await self._store.release(self.instance, leases, wake_at)
+        except StoreError as error:
+            _log.warning("release_failed executions=%d error=%s", len(claims), error.message)
+
+    # Hints
+
+    def hear(self, execution_id: str, command: Command) -> bool:
+        """Pass on a durable command to an execution that is driven here."""
+        driven = self.driven.get(execution_id)
+        if driven is None:
+            return False
+        driven.hear(command)
+        return True
+
+    def hint(self, at: int) -> None:
+        """Say that something comes due; whoever claims decides whether to look earlier than planned."""
+        if self.on_due is not None:
+            self.on_due(at)
+
+    @property
+    def room(self) -> int:
+        """How many more executions can be driven."""
+        return self.settings.executions - len(self.driven)
+
+
+def state_from(loaded: Loaded, plan: Plan) -> Kept:
+    """Return the state that a snapshot and the entries after it add up to."""
+    size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
+    state, snapshot_seq = Execution(plan), -1
+    if loaded.snapshot is not None:
+        state = decode_state(loaded.snapshot, plan)
+        snapshot_seq = state.counts["seq"] - 1
+    for entry in loaded.entries:
+        fold(state, [(entry.at, event) for event in decode_events(entry.events)])
+    found = state.counts["seq"] - 1
+    if found != loaded.head.last_seq:
+        raise StoreError(
+            f"The log of {loaded.head.execution_id} has {found + 1} events; its head says {loaded.head.last_seq + 1}.",
+            code="corrupt_log",
+        )
+    return Kept(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size)

@@ -1,0 +1,88 @@
+"""The engine: one instance, open from `async with` to its end, and everything that can be asked of executions.
+
+What it is asked is answered after it is durable. Stopping is claiming no more, letting calls that are out come to an
+end within a grace period, and giving back the rest, for whichever instance is free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Self
+
+from layover.nodes.registry import Registry
+from layover.runtime.clock import Clock
+from layover.runtime.control import Control
+from layover.runtime.instance import Instance
+from layover.runtime.settings import Settings
+from layover.runtime.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable
+    from types import TracebackType
+
+    from layover.nodes.registry import AnyFunction
+    from layover.ports.store import Store
+
+_log = logging.getLogger("layover.engine")
+
+
+class Engine(Control):
+    """A durable workflow engine on a store."""
+
+    def __init__(self, store: Store, *, nodes: Iterable[AnyFunction] = (), settings: Settings | None = None) -> None:
+        self._store = store
+        self._settings = settings or Settings()
+        self._registry = Registry()
+        for function in nodes:
+            self._registry.add(function)
+        self._services: list[asyncio.Task[None]] = []
+        self._watchdog: Watchdog | None = None
+
+    async def __aenter__(self) -> Self:
+        clock = Clock()
+        instance = Instance(self._store, self._registry, self._settings, clock)
+        await self._store.open(instance.id)
+        clock.set(await self._store.now())
+        self._running = instance
+        self._watchdog = Watchdog(self._settings.blocked_after / 1000)
+        self._serve(instance.claimer.run(), instance.keeper.renew(), instance.keeper.listen())
+        _log.info("engine_opened instance=%s", instance.id)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def stop(self, grace: float | None = None) -> None:
+        """Stop claiming, let calls come to an end for a while (in seconds), and give back the rest."""
+        instance, self._running = self._running, None
+        if instance is None:
+            return
+        instance.driver.stopping = True
+        try:
+            await instance.caller.stop(self._settings.grace / 1000 if grace is None else grace)
+            await instance.committer.stop()
+            await instance.driver.release_all()
+        finally:
+            for service in self._services:
+                service.cancel()
+            await asyncio.gather(*self._services, return_exceptions=True)
+            self._services.clear()
+            if self._watchdog is not None:
+                self._watchdog.stop()
+            await self._store.close()
+            _log.info("engine_closed instance=%s", instance.id)
+
+    def _serve(self, *services: Coroutine[object, object, None]) -> None:
+        for service in services:
+            task = asyncio.get_running_loop().create_task(service)
+            task.add_done_callback(_report)
+            self._services.append(task)
+
+
+def _report(service: asyncio.Task[None]) -> None:
+    """Say so if a service ended by an error of ours: without it the instance would stand still without a word."""
+    if not service.cancelled() and (error := service.exception()) is not None:
+        _log.critical("service_failed service=%s", service.get_coro(), exc_info=error)

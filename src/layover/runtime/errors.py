@@ -1,0 +1,81 @@
+"""What can go wrong with what somebody asks of an engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.errors import LayoverError
+
+if TYPE_CHECKING:
+    from layover.core.engine.events import Error
+
+
+class EngineClosed(LayoverError):  # noqa: N818 - it says what the engine is
+    """The engine is not open."""
+
+    code = "engine_closed"
+
+
+class UnknownWorkflow(LayoverError):  # noqa: N818 - it says what the workflow is
+    """A workflow that was never registered."""
+
+    code = "unknown_workflow"
+
+
+class UnknownExecution(LayoverError):  # noqa: N818 - it says what the execution is
+    """An execution that does not exist."""
+
+    code = "unknown_execution"
+
+
+class AlreadyExists(LayoverError):  # noqa: N818 - it says what the id does
+    """An execution with this id or key exists."""
+
+    code = "already_exists"
+
+
+class InvalidInput(LayoverError):  # noqa: N818 - it says what the input is
+    """An input that does not fit the workflow's schema; `errors` are the places, each with what is wrong there."""
+
+    code = "invalid_input"
+
+    def __init__(self, message: str, errors: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(message)
+        self.errors = errors
+
+
+class WrongState(LayoverError):  # noqa: N818 - it says what is wrong
+    """Something that the execution cannot do in the state that it is in."""
+
+    code = "wrong_state"
+
+    def __init__(self, message: str, status: str, *, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.current_status = status
+
+
+class AnswerRefused(LayoverError):  # noqa: N818 - it says what happened to the answer
+    """An answer that was not taken; the point is as it was."""
+
+    code = "answer_refused"
+
+    def __init__(self, code: str, message: str, errors: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message, code=code)
+        self.errors = errors
+
+
+class ExecutionFailed(LayoverError):  # noqa: N818 - it says what happened
+    """An execution whose result was asked for has failed."""
+
+    code = "execution_failed"
+
+    def __init__(self, execution_id: str, error: Error) -> None:
+        super().__init__(f"The execution {execution_id} failed: {error.message}")
+        self.execution_id = execution_id
+        self.error = error
+
+
+class ExecutionCancelled(LayoverError):  # noqa: N818 - it says what happened
+    """An execution whose result was asked for was cancelled."""
+
+    code = "execution_cancelled"

@@ -1,0 +1,210 @@
+"""Beginning executions, and asking what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Literal, cast
+
+import msgspec
+
+from layover.core.engine import commands as cmd
+from layover.core.engine.codec import decode_events
+from layover.core.engine.events import AnyEvent
+from layover.core.payloads import plain
+from layover.core.schemas import validator_of
+from layover.ports.records import CLOSED, ExecutionFilter, NewExecution, PointFilter
+from layover.runtime.errors import (
+    AlreadyExists,
+    ExecutionCancelled,
+    ExecutionFailed,
+    InvalidInput,
+    UnknownExecution,
+)
+from layover.runtime.ids import checked_id, id_from_key, new_id
+from layover.runtime.node_executions import node_executions
+from layover.runtime.views import Execution, execution_view
+from layover.runtime.why import Why, why
+from layover.runtime.workflows import Workflows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.plan import Plan
+    from layover.ports.records import ExecutionRow, Head, PointRow
+    from layover.runtime.cache import Kept
+    from layover.runtime.instance import Instance
+    from layover.runtime.node_executions import NodeExecution
+
+_AT_REST = frozenset({"waiting", "paused", *CLOSED})
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be said about a new execution besides its input."""
+
+    user: str | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
+    trigger: object = None
+
+
+class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One event of a log, with its number and its time."""
+
+    seq: int
+    at: int
+    event: AnyEvent
+
+
+class Executions(Workflows):
+    """What an engine offers about single executions and lists of them."""
+
+    async def start(  # noqa: PLR0913 - each is named where it is given
+        self,
+        workflow: str,
+        given: object = None,
+        *,
+        id: str | None = None,  # noqa: A002 - it is what everybody calls it
+        key: str | None = None,
+        on_conflict: Literal["reject", "return"] = "reject",
+        wait: Literal["rest", "end"] | None = None,
+        options: Options | None = None,
+    ) -> Execution:
+        """Begin an execution, under an id of its own or one that belongs to an idempotency key.
+
+        It is durable when this returns. If the id is in use, that is refused, or the execution that has it is returned.
+        """
+        instance, chosen = self.instance, options or Options()
+        plan = await self.plan_of(workflow)
+        value = plain(given)
+        _check_input(plan, value)
+        execution_id = _id_for(instance, workflow, id, key)
+        new = NewExecution(
+            workflow=workflow,
+            hash=plan.hash,
+            created_at=instance.clock.now(),
+            priority=chosen.priority,
+            user=chosen.user,
+            correlation_id=chosen.correlation_id,
+            tags=chosen.tags,
+        )
+        create = cmd.Create(
+            id=execution_id, input=value, trigger=chosen.trigger, user=chosen.user, instance=instance.id
+        )
+        driven = instance.driver.create(execution_id, plan, new, create)
+        outcome = await driven.created
+        if outcome.verdict == "exists":
+            if on_conflict == "reject":
+                raise AlreadyExists(f"The execution {execution_id} exists already.")
+            return await (self.get(execution_id) if wait is None else self.wait(execution_id, wait))
+        if wait is not None:
+            await driven.at_rest()
+            if wait == "end" and not driven.state.facts.closed:
+                return await self.wait(execution_id, wait)
+        return execution_view(new, driven.state, driven.finished_at)
+
+    async def wait(self, execution_id: str, until: Literal["rest", "end"] = "end") -> Execution:
+        """Return an execution once it has come to rest, or to its end."""
+        wanted = _is_closed if until == "end" else _is_at_rest
+        await self.instance.listeners.until(checked_id(execution_id), wanted)
+        return await self.get(execution_id)
+
+    async def result(self, execution_id: str) -> object:
+        """Return what an execution gives, once it has; raise what it failed with."""
+        execution = await self.wait(execution_id)
+        if execution.status == "failed" and execution.error is not None:
+            raise ExecutionFailed(execution.id, execution.error)
+        if execution.status == "cancelled":
+            raise ExecutionCancelled(f"The execution {execution.id} was cancelled: {execution.outcome_reason}")
+        return execution.output
+
+    async def get(self, execution_id: str) -> Execution:
+        """Return an execution as it is now."""
+        row, kept = await self._load(execution_id)
+        return execution_view(row.info, kept.state, row.finished_at)
+
+    async def find(
+        self,
+        *,
+        workflow: str | None = None,
+        status: Sequence[str] = (),
+        tag: str | None = None,
+        after: tuple[int, str] | None = None,
+        limit: int = 100,
+    ) -> list[ExecutionRow]:
+        """Return executions, newest first; `after` goes on behind one that was seen: its `created_at` and id."""
+        wanted = ExecutionFilter(workflow=workflow, status=tuple(status), tag=tag, after=after, limit=limit)
+        return await self.instance.store.page(wanted)
+
+    async def history(self, execution_id: str, since: int = 0, limit: int = 1000) -> list[HistoryEntry]:
+        """Return events of an execution from a number on."""
+        entries = await self.instance.store.history(checked_id(execution_id), since, limit)
+        found = [
+            HistoryEntry(seq=entry.seq + index, at=entry.at, event=event)
+            for entry in entries
+            for index, event in enumerate(decode_events(entry.events))
+        ]
+        return [one for one in found if one.seq >= since][:limit]
+
+    async def nodes(self, execution_id: str) -> list[NodeExecution]:
+        """Return what became of every node that was reached."""
+        row, _ = await self._load(execution_id)
+        entries = await self.instance.store.history(execution_id, 0, row.head.last_seq + 1)
+        plan = await self.instance.plans.of(row.info.hash)
+        events = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
+        return node_executions(plan, events)
+
+    async def points(self, execution_id: str | None = None, *, status: Sequence[str] = ("open",)) -> list[PointRow]:
+        """Return pause points, the oldest first."""
+        wanted = PointFilter(execution_id=execution_id, status=tuple(status))
+        return await self.instance.store.points(wanted)
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many executions there are, by status."""
+        return await self.instance.store.counts()
+
+    async def why(self, execution_id: str) -> Why:
+        """Return what an execution waits for."""
+        row, kept = await self._load(execution_id)
+        return why(row.head, kept.state, self.instance.clock.now())
+
+    async def _load(self, execution_id: str) -> tuple[ExecutionRow, Kept]:
+        """Return the row of an execution and the state that its log adds up to, both of the same moment."""
+        store = self.instance.store
+        id_ = checked_id(execution_id)
+        while True:
+            (loaded,) = await store.load([id_])
+            row = await store.get(id_)
+            if loaded is None or row is None:
+                raise UnknownExecution(f"There is no execution {id_}.")
+            if row.head.last_seq == loaded.head.last_seq:
+                return row, await self.instance.driver.state_of(loaded)
+            await asyncio.sleep(0)
+
+
+def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None) -> str:
+    if id_ is not None:
+        return checked_id(id_)
+    if key is not None:
+        return id_from_key(workflow, key)
+    return new_id(instance.clock.now())
+
+
+def _check_input(plan: Plan, given: object) -> None:
+    schema = plan.definition.input
+    if not schema:
+        return
+    errors = tuple(
+        ("/".join(map(str, error.instance_path)), error.message.split("\n", maxsplit=1)[0])
+        for error in validator_of(cast("dict[str, object]", schema)).iter_errors(given)
+    )
+    if errors:
+        raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors[:20])
+
+
+def _is_closed(head: Head) -> bool:
+    return head.status in CLOSED
+
+
+def _is_at_rest(head: Head) -> bool:
+    return head.status in _AT_REST

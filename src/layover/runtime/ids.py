@@ -1,0 +1,38 @@
+"""Ids: in the order of time for most executions, and always the same for the same idempotency key."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from layover.core.errors import LayoverError
+from layover.core.ids import uuid8
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class MalformedId(LayoverError):  # noqa: N818 - it says what the id is
+    """An id that is not a UUID."""
+
+    code = "malformed_id"
+
+
+def new_id(now: int) -> str:
+    """Return a UUID of version 7: the time in milliseconds, then chance."""
+    chance = os.urandom(10).hex()
+    moment = f"{now:012x}"
+    variant = "89ab"[int(chance[3], 16) & 3]
+    return f"{moment[:8]}-{moment[8:]}-7{chance[:3]}-{variant}{chance[4:7]}-{chance[7:19]}"
+
+
+def id_from_key(workflow: str, key: str) -> str:
+    """Return the UUID of version 8 that belongs to an idempotency key of a workflow."""
+    return uuid8(f"{workflow}\0{key}")
+
+
+def checked_id(given: str) -> str:
+    """Return an id in its usual form."""
+    lowered = given.lower()
+    if not _UUID.fullmatch(lowered):
+        raise MalformedId(f"`{given[:64]}` is not an execution id; those are UUIDs.")
+    return lowered

@@ -1,0 +1,63 @@
+"""One running instance: its parts, put together; and what everything that an engine offers stands on."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING
+
+from layover.runtime.caller import Caller
+from layover.runtime.claimer import Claimer
+from layover.runtime.committer import Committer
+from layover.runtime.driver import Driver
+from layover.runtime.errors import EngineClosed
+from layover.runtime.keeper import Keeper
+from layover.runtime.listeners import Listeners
+from layover.runtime.plans import Plans
+
+if TYPE_CHECKING:
+    from layover.nodes.registry import Registry
+    from layover.ports.store import Store
+    from layover.runtime.clock import Clock
+    from layover.runtime.settings import Settings
+
+
+class Instance:
+    """The parts of one running instance, put together."""
+
+    def __init__(self, store: Store, registry: Registry, settings: Settings, clock: Clock) -> None:
+        self.id = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.registry = registry
+        self.plans = Plans(store)
+        self.listeners = Listeners(store)
+        self.committer = Committer(store)
+        self.caller = Caller(registry, settings)
+        self.driver = Driver(
+            instance=self.id,
+            store=store,
+            clock=clock,
+            settings=settings,
+            committer=self.committer,
+            caller=self.caller,
+            listeners=self.listeners,
+            plans=self.plans,
+        )
+        self.claimer = Claimer(store, self.driver)
+        self.keeper = Keeper(store, self.driver)
+
+
+class Opened:
+    """Something that has an instance while it is open."""
+
+    _running: Instance | None = None
+
+    @property
+    def instance(self) -> Instance:
+        """The running instance."""
+        if self._running is None:
+            raise EngineClosed("The engine is not open: use `async with Engine(...) as engine`.")
+        return self._running

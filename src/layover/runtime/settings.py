@@ -1,0 +1,24 @@
+"""What can be set about an instance, with defaults that suit a small machine. Times are in milliseconds."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How much an instance takes on, and how patient it is."""
+
+    lease_ttl: int = 30_000
+    executions: int = 1_000  # driven at once
+    calls: int = 200  # made at once
+    calls_by_type: dict[str, int] = {}  # the same for single node types
+    threads: int = 32  # for functions that are not async
+    cache_bytes: int = 64_000_000  # of states kept after they have come to rest
+    snapshot_every: int = 500  # events, while an execution is driven
+    snapshot_at_rest: int = 100  # events since the last one, when an execution comes to rest
+    poll: int = 1_000  # the longest time between two looks for something due
+    command_poll: int = 200  # the same for commands that others sent to what is driven here
+    drain: int = 30_000  # how long a pause waits for calls that are out
+    grace: int = 10_000  # how long stopping waits for calls that are out
+    max_takeovers: int = 5  # an execution that loses more instances than this waits for an operator
+    blocked_after: int = 1_000  # how long a function may hold up everything else before it is named in the log

@@ -1,0 +1,54 @@
+"""Naming what holds everything up: an async function that does not let go of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import traceback
+from time import monotonic
+
+_log = logging.getLogger("layover.watchdog")
+
+
+class Watchdog:
+    """A thread that expects the event loop to answer, and says what it is busy with if it does not."""
+
+    def __init__(self, blocked_after: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
+        self._blocked_after = blocked_after
+        self._stopped = threading.Event()
+        self._answered = monotonic()
+        self.blocked: list[str] = []  # what was named, the latest last
+        self._thread = threading.Thread(target=self._watch, name="layover-watchdog", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._stopped.set()
+
+    def _answer(self) -> None:
+        self._answered = monotonic()
+
+    def _watch(self) -> None:
+        named: float | None = None
+        while not self._stopped.wait(self._blocked_after / 4):
+            if monotonic() - self._answered > self._blocked_after:
+                if named != self._answered:
+                    named = self._answered
+                    self._name_it()
+                continue
+            try:
+                self._loop.call_soon_threadsafe(self._answer)
+            except RuntimeError:  # the loop is closed
+                return
+
+    def _name_it(self) -> None:
+        task = asyncio.current_task(self._loop)
+        frame = sys._current_frames().get(self._loop_thread)  # noqa: SLF001 - the documented way to look at a thread
+        where = "".join(traceback.format_stack(frame, limit=3)) if frame is not None else ""
+        name = task.get_name() if task is not None else "a callback"
+        self.blocked = [*self.blocked[-9:], name]
+        _log.warning("loop_blocked by=%s seconds>%.1f\n%s", name, self._blocked_after, where)
