@@ -12,9 +12,12 @@ ROUNDS ?= 20
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-run: .venv/ready ## check the example workflow and print its graph
+run: .venv/ready ## check the example workflow, then pause one, end its process, and go on with it in another
 	$(BIN)/layover check examples/order.yaml
 	$(BIN)/layover graph examples/order.yaml
+	rm -rf refund.db refund.db-*
+	$(BIN)/python examples/refund.py refund.db
+	$(BIN)/python examples/refund.py refund.db
 
 test: .venv/ready ## run every test
 	$(BIN)/pytest -n 2
@@ -29,6 +32,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/expressions.py
 	$(BIN)/python bench/definitions.py
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/runtime.py
 
 torture: .venv/ready ## long property tests, a deliberately broken engine: make torture SEED=7 ROUNDS=100
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)

@@ -98,15 +98,18 @@ def run(plan: Plan, size: int, encode: Callable[[list[AnyEvent]], object] = enco
         encode(events)
         wake_at(state)
         for event in events:
-            if isinstance(event, NodeScheduled | PausePointOpened):
-                reply = REPLIES.get(event.node_type if isinstance(event, NodeScheduled) else event.kind)
-                if reply is not None:
-                    replies.append(reply(event))
+            what = WHAT.get(type(event))
+            if what is not None and (reply := REPLIES.get(what(event))) is not None:
+                replies.append(reply(event))
         now += 1
     assert state.status == "completed"
     return state
 
 
+WHAT: dict[type, Callable[[Any], str]] = {
+    NodeScheduled: lambda event: event.node_type,
+    PausePointOpened: lambda event: event.kind,
+}
 REPLIES: dict[str, Callable[[Any], cmd.AnyCommand]] = {
     "work": lambda event: cmd.Complete(node=event.node, attempt=event.attempt, output=OUTPUT),
     "failing": lambda event: cmd.Fail(node=event.node, attempt=event.attempt, error=ERROR),

@@ -73,6 +73,17 @@ MUTATIONS = [
     Mutation("let anybody answer", "answers.py", "if isinstance(found, Refusal):", "if False:"),
     Mutation("take any answer to a form", "answers.py", "if errors else None", "if False else None"),
     Mutation("not undo a decision", "tables.py", "while self._undo:", "while False:"),
+    Mutation("reserve an answer for ever", "answers.py", '"open" if still_open else "answered"', '"open"'),
+    Mutation("take any answer to a function", "answers.py", 'return point.details.get("schema")', "return None"),
+    Mutation("pause before the children have", "gate.py", ' and not counts["children"]', ""),
+    Mutation("leave children at work", "going_back.py", "reason=reason, child=point.child", "reason=reason"),
+    Mutation("leave late children at work", "points.py", "point=point.id, child=point.child", "point=point.id"),
+    Mutation("keep children held", "apply_execution.py", "    release_children(state)\n", ""),
+    Mutation(
+        "tell a parent that does not wait", "effects.py", "if parent is None or point is None", "if parent is None"
+    ),
+    Mutation("lose the fate of what failed", "apply_nodes.py", "            _keep_fates(state, path)\n", ""),
+    Mutation("forget who waits for a place", "movement.py", '"queued": "queued"', '"queued": "answers"'),
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.errors import LayoverError
+from layover.ports.store import Inspectable
 from layover.runtime.engine import Engine as _Engine
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ def open_store(address: str) -> Store:
 
         return SqliteStore(rest[1:])
     raise UnknownDatabase(f"`{address}` is no address of a database; use one such as `{DEFAULT}`.")
+
+
+def inspectable_store(place: str) -> Inspectable:
+    """Return the store at an address, or in the file at a path, to be looked at."""
+    store = open_store(place if "://" in place else f"sqlite:///{place}")
+    if not isinstance(store, Inspectable):
+        raise UnknownDatabase(f"The database `{place}` cannot be looked at without using it.")
+    return store
 
 
 class Engine(_Engine):

@@ -1,5 +1,8 @@
+"""What may stand in an event: plain JSON of a bounded size and depth, without power that nobody gave it."""
+
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
 
 import msgspec
@@ -10,46 +13,35 @@ from hypothesis import strategies as st
 from layover.core.payloads import (
     MAX_DEPTH,
     MAX_INLINE,
+    RESERVED,
     AssetRef,
     ExternalRef,
-    Inline,
-    Payload,
     PayloadNotJson,
-    PayloadNotLoaded,
+    PayloadReserved,
     PayloadTooLarge,
-    inline,
-    value_of,
+    plain,
+    reference_of,
+    reserved_key,
 )
 
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
-    max_leaves=20,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 SIZES = st.integers(0, 2**63 - 1)
-PAYLOADS: st.SearchStrategy[Payload] = (
-    st.builds(Inline, JSON) | st.builds(ExternalRef, SIZES, TEXT) | st.builds(AssetRef, TEXT, TEXT, SIZES, TEXT, TEXT)
-)
-
-# These bytes are in logs. They may be joined by others, but never change.
-GOLDEN: list[tuple[Payload, bytes]] = [
-    (Inline(None), b'["inline",null]'),
-    (Inline(5), b'["inline",5]'),
-    (Inline("external_ref"), b'["inline","external_ref"]'),
-    (Inline({"total": 12.5, "lines": [1, True]}), b'["inline",{"total":12.5,"lines":[1,true]}]'),
-    (Inline(["inline", 1]), b'["inline",["inline",1]]'),
-    (ExternalRef(2_400_000, HASH), f'["external_ref",2400000,"{HASH}"]'.encode()),
-    (
-        AssetRef("s3://files/cat", "image/png", 51_200, HASH, "cat.png"),
-        f'["asset_ref","s3://files/cat","image/png",51200,"{HASH}","cat.png"]'.encode(),
-    ),
-]
+REFERENCES = st.builds(ExternalRef, SIZES, TEXT) | st.builds(AssetRef, TEXT, TEXT, SIZES, TEXT, TEXT)
+CAT = AssetRef("s3://files/cat", "image/png", 51_200, HASH, "cat.png")
+ROWS = ExternalRef(2_400_000, HASH)
 
 
-def read(encoded: bytes) -> Payload:
-    return msgspec.json.decode(encoded, type=Inline | ExternalRef | AssetRef)
+def within(leaves: st.SearchStrategy[object], keys: st.SearchStrategy[str] = TEXT) -> st.SearchStrategy[object]:
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+        max_leaves=20,
+    )
+
+
+JSON = within(SCALARS)
 
 
 def nested(levels: int) -> object:
@@ -59,35 +51,26 @@ def nested(levels: int) -> object:
     return value
 
 
-@pytest.mark.parametrize(("payload", "encoded"), GOLDEN)
-def test_the_bytes_in_the_log_never_change(payload: Payload, encoded: bytes) -> None:
-    assert msgspec.json.encode(payload) == encoded
-    assert read(encoded) == payload
+def written(value: object) -> object:
+    """Return a value with its references as they are written."""
+    match value:
+        case ExternalRef() | AssetRef():
+            return value.as_value()
+        case dict():
+            return {key: written(part) for key, part in value.items()}
+        case list():
+            return [written(part) for part in value]
+        case _:
+            return value
 
 
-@given(PAYLOADS)
-def test_a_payload_reads_back_as_it_was_written(payload: Payload) -> None:
-    encoded = msgspec.json.encode(payload)
-    assert read(encoded) == payload
-    assert msgspec.json.encode(read(encoded)) == encoded
-
-
-def test_a_field_that_came_later_may_be_missing_and_one_that_is_unknown_is_passed_over() -> None:
-    assert read(b'["asset_ref","s3://a","text/plain",1,"ff"]') == AssetRef("s3://a", "text/plain", 1, "ff")
-    assert read(b'["inline",5,"from the future"]') == Inline(5)
-
-
-@pytest.mark.parametrize("encoded", [b"5", b"[]", b'["other",5]', b'["inline"]', b'{"type":"inline","value":5}'])
-def test_what_is_no_payload_is_not_read_as_one(encoded: bytes) -> None:
-    with pytest.raises(msgspec.ValidationError):
-        read(encoded)
+# Plain values
 
 
 @given(JSON)
-def test_json_stands_inline_as_it_is_at_the_cost_of_eleven_bytes(value: object) -> None:
-    payload = inline(value)
-    assert value_of(payload) == value
-    assert len(msgspec.json.encode(payload)) == len(msgspec.json.encode(value)) + 11
+def test_json_stays_as_it_is(value: object) -> None:
+    assert plain(value) == value
+    assert msgspec.json.encode(plain(value)) == msgspec.json.encode(value)
 
 
 @pytest.mark.parametrize(
@@ -98,45 +81,33 @@ def test_json_stands_inline_as_it_is_at_the_cost_of_eleven_bytes(value: object) 
         (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z"),
         (float("nan"), None),
         (2**100, 2**100),
+        ("$secret", "$secret"),
+        ({"$price": "$5"}, {"$price": "$5"}),
     ],
 )
 def test_live_state_holds_what_replay_will_read(value: object, kept: object) -> None:
-    payload = inline(value)
-    assert value_of(payload) == kept
-    assert read(msgspec.json.encode(payload)) == payload
+    assert plain(value) == kept
+    assert msgspec.json.decode(msgspec.json.encode(plain(value))) == kept
 
 
 def test_what_the_caller_changes_later_does_not_reach_the_log() -> None:
     lines = [1]
-    payload = inline(lines)
+    kept = plain(lines)
     lines.append(2)
-    assert value_of(payload) == [1]
+    assert kept == [1]
 
 
-def test_a_value_whose_size_is_known_is_taken_as_it_is() -> None:
-    value = {"a": [1]}
-    assert value_of(inline(value, encoded_size=9)) is value
-
-
-def test_up_to_a_million_bytes_stand_inline() -> None:
+def test_up_to_a_million_bytes_stand_in_an_event() -> None:
     fits = "x" * (MAX_INLINE - 2)
-    assert value_of(inline(fits)) == fits
-    assert value_of(inline(fits, encoded_size=MAX_INLINE)) == fits
+    assert plain(fits) == fits
 
 
-@pytest.mark.parametrize(
-    ("value", "encoded_size"), [("x" * (MAX_INLINE - 1), None), (1, MAX_INLINE + 1)], ids=["measured", "told"]
-)
-def test_a_larger_value_is_refused(value: object, encoded_size: int | None) -> None:
+@pytest.mark.parametrize("value", ["x" * (MAX_INLINE - 1), "ö" * (MAX_INLINE // 2 - 1) + "x"], ids=["ascii", "bytes"])
+def test_a_larger_value_is_refused(value: str) -> None:
     with pytest.raises(PayloadTooLarge, match=r"1,000,001 bytes is too large: at most 1,000,000") as caught:
-        inline(value, encoded_size)
+        plain(value)
     assert caught.value.code == "payload_too_large"
     assert (caught.value.size, caught.value.limit) == (MAX_INLINE + 1, MAX_INLINE)
-
-
-def test_bytes_are_counted_and_not_characters() -> None:
-    with pytest.raises(PayloadTooLarge):
-        inline("ö" * (MAX_INLINE // 2))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +117,7 @@ def test_bytes_are_counted_and_not_characters() -> None:
 )
 def test_what_is_no_json_is_refused(value: object) -> None:
     with pytest.raises(PayloadNotJson) as caught:
-        inline(value)
+        plain(value)
     assert caught.value.code == "payload_not_json"
 
 
@@ -154,33 +125,163 @@ def test_a_value_that_holds_itself_is_refused() -> None:
     endless: list[object] = []
     endless.append(endless)
     with pytest.raises(PayloadNotJson):
-        inline(endless)
+        plain(endless)
 
 
 def test_nesting_is_bounded() -> None:
     deepest = [nested(MAX_DEPTH - 1), []]
-    assert value_of(inline(deepest)) == deepest
+    assert plain(deepest) == deepest
     with pytest.raises(PayloadNotJson, match="nests deeper than 200 levels"):
-        inline(nested(MAX_DEPTH + 1))
+        plain(nested(MAX_DEPTH + 1))
+
+
+def test_the_shortest_value_that_is_too_deep_is_seen_to_be() -> None:
+    value: object = []
+    for _ in range(MAX_DEPTH):
+        value = [value]
+    with pytest.raises(PayloadNotJson):
+        plain(value)
 
 
 def test_a_wide_value_is_not_deep() -> None:
     wide = [[{"text": "[[[{{{"}] for _ in range(MAX_DEPTH + 1)]
-    assert value_of(inline(wide)) == wide
+    assert plain(wide) == wide
 
 
-def test_expressions_see_what_an_asset_says_about_itself() -> None:
-    asset = AssetRef("s3://files/cat", "image/png", 51_200, HASH, "cat.png")
-    assert value_of(asset) == {
-        "uri": "s3://files/cat",
-        "media_type": "image/png",
-        "size": 51_200,
-        "hash": HASH,
-        "name": "cat.png",
-    }
+# References
 
 
-def test_a_value_elsewhere_has_to_be_fetched_first() -> None:
-    with pytest.raises(PayloadNotLoaded, match="in the blob store") as caught:
-        value_of(ExternalRef(2_400_000, HASH))
-    assert caught.value.code == "payload_not_loaded"
+@pytest.mark.parametrize(
+    ("reference", "encoded"),
+    [
+        (ROWS, f'{{"$external_ref":{{"size":2400000,"hash":"{HASH}"}}}}'),
+        (
+            CAT,
+            (
+                '{"$asset_ref":{"uri":"s3://files/cat","media_type":"image/png","size":51200,'
+                f'"hash":"{HASH}","name":"cat.png"}}}}'
+            ),
+        ),
+    ],
+)
+def test_the_bytes_in_the_log_never_change(reference: ExternalRef | AssetRef, encoded: str) -> None:
+    assert msgspec.json.encode(plain(reference)).decode() == encoded
+    assert reference_of(msgspec.json.decode(encoded)) == reference
+
+
+@given(REFERENCES)
+def test_a_reference_reads_back_as_it_was_written(reference: ExternalRef | AssetRef) -> None:
+    assert reference_of(reference.as_value()) == reference
+    assert reference_of(plain(reference)) == reference
+
+
+@given(st.sampled_from(["size", "hash", "uri", "media_type", "name"]), SCALARS | REFERENCES.map(written))
+def test_what_reads_as_a_reference_is_written_like_it(name: str, value: object) -> None:
+    for whole in (CAT.as_value(), ROWS.as_value()):
+        for key, fields in whole.items():
+            assert isinstance(fields, dict)
+            changed = {key: {**fields, name: value}}
+            found = reference_of(changed)
+            assert found is None or found.as_value() == changed
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        5,
+        [],
+        {},
+        {"$secret": "KEY"},
+        {"$external_ref": None},
+        {"$external_ref": {"size": True, "hash": HASH}},
+        {"$asset_ref": ROWS.as_value()["$external_ref"]},
+        {**ROWS.as_value(), "more": 1},
+        {**ROWS.as_value(), **CAT.as_value()},
+    ],
+    ids=str,
+)
+def test_what_is_no_reference_is_not_read_as_one(value: object) -> None:
+    assert reference_of(value) is None
+
+
+def test_references_are_values_that_do_not_change() -> None:
+    assert len({CAT, AssetRef("s3://files/cat", "image/png", 51_200, HASH, "cat.png"), ROWS}) == 2
+    assert repr(ROWS) == f"ExternalRef(size=2400000, hash='{HASH}')"
+    with pytest.raises(AttributeError):
+        ROWS.size = 5
+
+
+# What comes from outside has no power
+
+
+@given(within(SCALARS | REFERENCES))
+def test_a_program_may_put_references_anywhere(value: object) -> None:
+    assert plain(value) == written(value)
+
+
+@given(within(SCALARS | REFERENCES, TEXT | st.sampled_from(sorted(RESERVED))))
+def test_nothing_else_with_a_reserved_key_gets_through(value: object) -> None:
+    forged = _has_reserved_key(value)
+    try:
+        assert plain(value) == written(value)
+    except PayloadReserved as refused:
+        assert forged
+        assert refused.code == "payload_reserved"  # noqa: PT017 - that it is raised only then is what is tested
+    else:
+        assert not forged
+
+
+def _has_reserved_key(value: object) -> bool:
+    match value:
+        case dict():
+            return not RESERVED.isdisjoint(value) or any(map(_has_reserved_key, value.values()))
+        case list():
+            return any(map(_has_reserved_key, value))
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("key", sorted(RESERVED))
+def test_a_reserved_key_is_named(key: str) -> None:
+    with pytest.raises(PayloadReserved, match=rf"`\{key}` is reserved") as caught:
+        plain({"rows": [{key: "x", "more": 1}], "image": CAT})
+    assert caught.value.key == key
+
+
+def test_a_reference_written_by_hand_is_refused_although_it_looks_right() -> None:
+    with pytest.raises(PayloadReserved):
+        plain(CAT.as_value())
+    with pytest.raises(PayloadReserved):
+        plain({"mine": ROWS, "theirs": CAT.as_value()})
+
+
+@dataclasses.dataclass
+class Result:
+    """What a function may return."""
+
+    image: AssetRef
+    rows: object
+
+
+def test_a_reference_may_stand_in_any_kind_of_result() -> None:
+    assert plain(Result(CAT, (ROWS,))) == {"image": CAT.as_value(), "rows": [ROWS.as_value()]}
+    with pytest.raises(PayloadReserved):
+        plain(Result(CAT, {"$secret": "KEY"}))
+
+
+def test_a_reference_gives_no_power_to_what_stands_in_it() -> None:
+    with pytest.raises(PayloadReserved):
+        plain(AssetRef("s3://a", "text/plain", 1, "$token", name=5))  # type: ignore[arg-type]
+    with pytest.raises(PayloadNotJson):
+        plain(AssetRef({"$secret": "KEY"}, "text/plain", 1, "ff"))  # type: ignore[arg-type]
+
+
+def test_two_references_under_keys_that_become_one_hide_no_forged_one() -> None:
+    with pytest.raises(PayloadReserved):
+        plain({1: ROWS, "1": ROWS, "x": {"$secret": "KEY"}})
+
+
+def test_a_reserved_key_is_found_at_any_depth() -> None:
+    assert reserved_key({"a": [1, {"b": {"$token": "x"}}]}) == "$token"
+    assert reserved_key({"a": ["$token", {"b": {"$tokens": "x"}}]}) is None

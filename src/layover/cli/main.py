@@ -71,6 +71,9 @@ def schema() -> int:
     return DONE
 
 
+app.command("layover.cli.verify:verify_database", name="verify")  # loaded by who uses it
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
     try:

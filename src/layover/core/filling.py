@@ -21,13 +21,14 @@ _Fill: TypeAlias = "Callable[[Mapping[str, object], Moment, Meter], object]"
 
 
 class Filling:
-    """One value of a definition; `constant` if no template stands in it."""
+    """One value of a definition; `constant` if no template stands in it, `timeless` if none can ask for the moment."""
 
-    __slots__ = ("_fill", "constant")
+    __slots__ = ("_fill", "constant", "timeless")
 
-    def __init__(self, fill_in: _Fill, *, constant: bool) -> None:
+    def __init__(self, fill_in: _Fill, *, constant: bool, timeless: bool) -> None:
         self._fill = fill_in
         self.constant = constant
+        self.timeless = timeless
 
     def render(self, context: Mapping[str, object], moment: Moment, meter: Meter) -> object:
         """Return the value as JSON data, every template in it replaced by what it gives."""
@@ -36,10 +37,16 @@ class Filling:
 
 def fill(value: object, template_of: Callable[[str], Template]) -> Filling:
     """Make a value ready; `template_of` parses a text, which has been checked before."""
-    fill_in = _fill_of(value, template_of)
+    found: list[Template] = []
+
+    def noted(text: str) -> Template:
+        found.append(template_of(text))
+        return found[-1]
+
+    fill_in = _fill_of(value, noted)
     if fill_in is None:
-        return Filling(lambda _context, _moment, _meter: value, constant=True)
-    return Filling(fill_in, constant=False)
+        return Filling(lambda _context, _moment, _meter: value, constant=True, timeless=True)
+    return Filling(fill_in, constant=False, timeless=all(one.reader() is not None for one in found))
 
 
 def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | None:
@@ -56,24 +63,28 @@ def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | N
 def _fill_of_text(text: str, template_of: Callable[[str], Template]) -> _Fill:
     template = template_of(text)
     read = template.reader()
-    if read is not None:
-        return lambda context, _moment, meter: _as_json(read(context), meter)
-    render = template.render
-    return lambda context, moment, meter: to_json(render(context, moment, meter), meter)
+    if read is None:
+        render = template.render
+        return lambda context, moment, meter: to_json(render(context, moment, meter), meter)
 
+    def fill_in(context: Mapping[str, object], _moment: Moment, meter: Meter) -> object:
+        value = read(context)
+        # A part of the data is JSON already, and walking through it would cost its size. A view is not.
+        return value if type(value) in _DATA else to_json(value, meter)
 
-def _as_json(value: object, meter: Meter) -> object:
-    """Return a part of the data: it is JSON already, and walking through it would cost its size. A view is not."""
-    return value if type(value) in _DATA else to_json(value, meter)
+    return fill_in
 
 
 def _fill_of_mapping(value: dict[str, object], template_of: Callable[[str], Template]) -> _Fill | None:
-    parts = {key: filled for key, child in value.items() if (filled := _fill_of(child, template_of)) is not None}
+    parts = [(key, filled) for key, child in value.items() if (filled := _fill_of(child, template_of)) is not None]
     if not parts:
         return None
 
     def fill_in(context: Mapping[str, object], moment: Moment, meter: Meter) -> object:
-        return {key: parts[key](context, moment, meter) if key in parts else child for key, child in value.items()}
+        filled = value.copy()
+        for key, part in parts:
+            filled[key] = part(context, moment, meter)
+        return filled
 
     return fill_in
 

@@ -1,60 +1,32 @@
-"""Payloads: a value in an event, or the reference that stands for it.
+"""Values in events: plain JSON, and inside it, at any depth, references to what stands elsewhere.
 
-    ["inline",{"total":12}]                                     the value itself
-    ["external_ref",2400000,"9f86…"]                            in the blob store, by the hash of its encoded bytes
-    ["asset_ref","s3://…","image/png",51200,"2c26…","cat.png"]  a file, which is a reference from the start
+    {"total": 12}                                      plain data
+    {"$external_ref": {"size": …, "hash": …}}          a large part: in the blob store, by the hash of its bytes
+    {"$asset_ref": {"uri": …, "media_type": …, …}}     a file, which stays where it is
+    {"$secret": "NAME"}  {"$token": "…"}               what is put in only when a call is made
 
-Events are kept for ever, so these forms are, too: a struct is an array that begins with its tag. That costs an inline
-value eleven bytes where `{"type":"inline","value":…}` would cost twenty-five, and the tag can still be read in a
-database shell. Fields have positions instead of names, so a new one goes to the end and has a default; a reader that
-does not know it passes over it.
-
-What an event holds must be what replay will read, or the live state and the replayed one drift apart. So `inline` sends
-a value through the codec: tuples come out as lists, moments as texts, and nothing that the caller changes later reaches
-the log. A caller that has decoded the value from JSON itself says how large that was and saves the round. Nesting is
-bounded as well, far below where the codec gives up: how deep it can read depends on how deep its caller stands, and
-what could be written once has to be readable everywhere.
+An object with one of these four keys has power: a secret would be resolved, a file fetched. So data from outside must
+not hold one. `plain` is the gate: what comes through it is exactly what replay will read (tuples come out as lists,
+moments as texts, and nothing that the caller changes later reaches the log), it is neither too large nor too deep, and
+its only references are those that a program put there as an `ExternalRef` or an `AssetRef`. Nesting is bounded far
+below where the codec gives up: how deep it can read depends on how deep its caller stands, and what could be written
+once has to be readable everywhere. Expressions cannot make an object with a reserved key either.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, final
 
 import msgspec
 
 from layover.core.errors import LayoverError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 MAX_INLINE = 1_000_000
 MAX_DEPTH = 200
-
-
-class Inline(msgspec.Struct, frozen=True, tag="inline", array_like=True):
-    """A value that stands in the event itself: plain JSON."""
-
-    value: object
-
-
-class ExternalRef(msgspec.Struct, frozen=True, tag="external_ref", array_like=True):
-    """A value in the blob store: the size of its JSON in bytes, and the SHA-256 of it in hexadecimal."""
-
-    size: int
-    hash: str
-
-
-class AssetRef(msgspec.Struct, frozen=True, tag="asset_ref", array_like=True):
-    """A file that stays where it is: where that is, what it is, and how to tell that it is still the same."""
-
-    uri: str
-    media_type: str
-    size: int
-    hash: str
-    name: str = ""
-
-
-Payload: TypeAlias = Inline | ExternalRef | AssetRef
+RESERVED: Final = frozenset({"$external_ref", "$asset_ref", "$secret", "$token"})
 
 
 class PayloadTooLarge(LayoverError):  # noqa: N818 - it says what the payload is
@@ -74,52 +46,139 @@ class PayloadNotJson(LayoverError):  # noqa: N818 - it says what the payload is
     code = "payload_not_json"
 
 
-class PayloadNotLoaded(LayoverError):  # noqa: N818 - it says what the payload is
-    """A value that has to be fetched from the blob store first."""
+class PayloadReserved(LayoverError):  # noqa: N818 - it says what the payload is
+    """A value with a key that means something to the engine."""
 
-    code = "payload_not_loaded"
+    code = "payload_reserved"
 
-
-def inline(value: object, encoded_size: int | None = None) -> Inline:
-    """Return a value ready to stand in an event; give its size only if it is plain JSON that nobody else holds."""
-    if encoded_size is not None:
-        _check_size(encoded_size)
-        return Inline(value)
-    encoded = _encode(value)
-    _check_size(len(encoded))
-    decoded = msgspec.json.decode(encoded)
-    # Most values have fewer brackets than levels are allowed, and need no closer look.
-    if encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH and _is_too_deep(decoded):
-        raise PayloadNotJson(f"The value nests deeper than {MAX_DEPTH} levels.")
-    return Inline(decoded)
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The key `{key}` is reserved: an object with it cannot come from outside.")
+        self.key = key
 
 
-def value_of(payload: Payload) -> object:
-    """Return the value that expressions see; of an asset, what the reference says about it."""
-    match payload:
-        case Inline(value=value):
-            return value
-        case AssetRef():
-            return msgspec.structs.asdict(payload)
-        case ExternalRef(size=size, hash=hash_):
-            raise PayloadNotLoaded(f"The value {hash_} of {size:,} bytes is in the blob store and was not fetched.")
-        case _:
-            assert_never(payload)
+class Reference:
+    """What stands in a value for something elsewhere; not a struct, so that the codec asks about each one it meets."""
+
+    __slots__: tuple[str, ...] = ()
+    key: ClassVar[str]
+
+    def as_value(self) -> dict[str, object]:
+        """Return how it is written."""
+        return {self.key: {name: getattr(self, name) for name in self.__slots__}}
+
+    def _fill(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"A reference is not changed: {name}.")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.as_value() == self.as_value()
+
+    def __hash__(self) -> int:
+        return hash((self.key, *(getattr(self, name) for name in self.__slots__)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__slots__)})"
 
 
-def _encode(value: object) -> bytes:
+@final
+class ExternalRef(Reference):
+    """A value in the blob store: the size of its JSON in bytes, and the SHA-256 of it in hexadecimal."""
+
+    __slots__ = ("size", "hash")  # noqa: RUF023 - in the order in which they are written
+    key = "$external_ref"
+    size: int
+    hash: str
+
+    def __init__(self, size: int, hash: str) -> None:  # noqa: A002 - as it is written
+        self._fill(size=size, hash=hash)
+
+
+@final
+class AssetRef(Reference):
+    """A file that stays where it is: where that is, what it is, and how to tell that it is still the same."""
+
+    __slots__ = ("uri", "media_type", "size", "hash", "name")  # noqa: RUF023 - in the order in which they are written
+    key = "$asset_ref"
+    uri: str
+    media_type: str
+    size: int
+    hash: str
+    name: str
+
+    def __init__(self, uri: str, media_type: str, size: int, hash: str, name: str = "") -> None:  # noqa: A002
+        self._fill(uri=uri, media_type=media_type, size=size, hash=hash, name=name)
+
+
+def reference_of(value: object) -> ExternalRef | AssetRef | None:
+    """Return the reference that a value is written as, or None if it is something else."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return None
+    for kind in (ExternalRef, AssetRef):
+        fields = value.get(kind.key)
+        if isinstance(fields, dict) and fields.keys() == set(kind.__slots__):
+            expected = (type(fields[name]) is (int if name == "size" else str) for name in fields)
+            return kind(**fields) if all(expected) else None
+    return None
+
+
+def plain(value: object) -> object:
+    """Return a value from a program or from outside as it may stand in an event, or raise why it may not."""
     try:
-        return msgspec.json.encode(value)
-    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+        encoded = _encode(value)
+        size = len(encoded)
+        if size > MAX_INLINE:
+            raise PayloadTooLarge(size)
+        # Most values have no such text, and are too short to be deep: they need no closer look.
+        decoded = _with_references(value) if b'"$' in encoded else _decode(encoded)
+    except _NO_JSON as error:
         raise PayloadNotJson(f"The value cannot be written as JSON: {error}.") from error
+    if size > 2 * MAX_DEPTH and _is_too_deep(decoded, encoded):
+        raise PayloadNotJson(f"The value nests deeper than {MAX_DEPTH} levels.")
+    return decoded
 
 
-def _check_size(size: int) -> None:
-    if size > MAX_INLINE:
-        raise PayloadTooLarge(size)
+def reserved_key(value: object) -> str | None:
+    """Return a reserved key that some plain data holds, at any depth."""
+    return next((key for _, key in _reserved(value)), None)
 
 
-def _is_too_deep(value: object) -> bool:
+def _with_references(value: object) -> object:
+    """Return a value whose only objects with reserved keys are the references that the caller put into it."""
+    written: set[object] = set()
+
+    def note(part: object) -> object:
+        written.add(part)
+        return _write_reference(part)
+
+    decoded = _decode(msgspec.json.encode(value, enc_hook=note))
+    for found, key in _reserved(decoded):
+        if reference_of(found) not in written:
+            raise PayloadReserved(key)
+    return decoded
+
+
+def _reserved(value: object) -> Iterator[tuple[object, str]]:
+    """Find the objects that have a reserved key, each with that key."""
+    rest = [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict) and not RESERVED.isdisjoint(part):
+            yield part, min(RESERVED & part.keys())
+        rest.extend(_parts(part))
+
+
+def _write_reference(part: object) -> object:
+    if isinstance(part, Reference):
+        return part.as_value()
+    raise TypeError(f"{type(part).__name__} is no JSON")
+
+
+def _is_too_deep(value: object, encoded: bytes) -> bool:
+    if encoded.count(b"[") + encoded.count(b"{") <= MAX_DEPTH:
+        return False
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [part for whole in level for part in _parts(whole) if isinstance(part, list | dict)]
@@ -134,3 +193,8 @@ def _parts(value: object) -> Iterable[object]:
             return value
         case _:
             return ()
+
+
+_NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
+_encode = msgspec.json.Encoder(enc_hook=_write_reference).encode
+_decode = msgspec.json.Decoder().decode

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
@@ -17,7 +17,17 @@ from layover.core.definitions.canonical import content_hash
 from layover.core.definitions.check import Checked, check
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
 from layover.core.definitions.model import Definition, Graph, Node, Part
-from layover.core.definitions.node_types import nested
+from layover.core.definitions.node_types import (
+    AskingNode,
+    Callback,
+    ChildWorkflow,
+    Delay,
+    Loop,
+    Parallel,
+    WaitSignal,
+    WorkingNode,
+    nested,
+)
 from layover.core.definitions.slots import slots
 from layover.core.definitions.topology import topology
 from layover.core.expressions import Program, compile_expression
@@ -30,40 +40,56 @@ if TYPE_CHECKING:
     from layover.core.definitions.texts import Texts
 
 Ports: TypeAlias = "Mapping[str, tuple[int, ...]]"
+Role: TypeAlias = Literal[
+    "container",  # it opens scopes
+    "call",  # something is called, and what it returns is the result
+    "awaited",  # something is started, and reports to a point
+    "detached",  # an execution is started and left alone
+    "wait",  # it waits at a point
+    "inline",  # the engine decides it at once
+]
 
 
 class PlannedNode(msgspec.Struct, frozen=True, eq=False):
-    """One node with its wiring and its compiled fields, by their paths (`if`, `cases.0.if`, `input`)."""
+    """One node with its wiring and its compiled fields, by their paths (`if`, `cases.0.if`, `input`).
+
+    `edges` are what leaves by its `ports`, one by one; `sources` are the nodes that lead to it.
+    """
 
     node: Node
+    id: str
+    role: Role
     index: int
     ports: Ports
+    edges: tuple[tuple[str, int], ...]
     incoming: int
+    sources: tuple[int, ...]
     expressions: Mapping[str, Program]
     fillings: Mapping[str, Filling]
     bodies: Mapping[str, PlannedGraph]
 
-    @property
-    def id(self) -> str:
-        """The node's id."""
-        return self.node.id
-
     def targets(self, port: str) -> tuple[int, ...]:
         """Return the indexes of the nodes that a port leads to."""
         return self.ports.get(port, ())
+
+    def body(self, key: int | str) -> PlannedGraph:
+        """Return the graph of a scope: a container has one for each branch, or one for all rounds."""
+        bodies = self.bodies
+        return bodies[""] if "" in bodies else bodies[str(key)]
 
 
 class PlannedGraph(msgspec.Struct, frozen=True, eq=False):
     """The nodes of one graph by index; `order` has each after everything that comes before it."""
 
     nodes: tuple[PlannedNode, ...]
+    by_id: Mapping[str, PlannedNode]
     positions: Mapping[str, int]
     starts: tuple[int, ...]
     order: tuple[int, ...]
 
     def node(self, name: str) -> PlannedNode:
         """Return the node with an id."""
-        return self.nodes[self.positions[name]]
+        return self.by_id[name]
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
@@ -101,27 +127,53 @@ def compile_plan(checked: Checked) -> Plan:
 def _compile_graph(graph: Graph, texts: Texts) -> PlannedGraph:
     shape = topology(graph)
     ports: list[dict[str, list[int]]] = [{} for _ in graph.nodes]
-    incoming = [0] * len(graph.nodes)
+    sources: list[list[int]] = [[] for _ in graph.nodes]
     for edge in graph.edges:
-        target = shape.position[edge.target]
-        ports[shape.position[edge.source]].setdefault(edge.port, []).append(target)
-        incoming[target] += 1
+        source, target = shape.position[edge.source], shape.position[edge.target]
+        ports[source].setdefault(edge.port, []).append(target)
+        sources[target].append(source)
     nodes = tuple(
-        _compile_node(node, index, _wired(ports[index]), incoming[index], texts)
-        for index, node in enumerate(graph.nodes)
+        _compile_node(node, index, ports[index], sources[index], texts) for index, node in enumerate(graph.nodes)
     )
     starts = tuple(shape.position[name] for name in graph.start)
-    return PlannedGraph(nodes, MappingProxyType(shape.position), starts, shape.order)
+    by_id = {planned.id: planned for planned in nodes}
+    return PlannedGraph(nodes, by_id, MappingProxyType(shape.position), starts, shape.order)
 
 
-def _wired(ports: Mapping[str, list[int]]) -> Ports:
-    return MappingProxyType({port: tuple(targets) for port, targets in ports.items()})
-
-
-def _compile_node(node: Node, index: int, ports: Ports, incoming: int, texts: Texts) -> PlannedNode:
+def _compile_node(
+    node: Node, index: int, ports: Mapping[str, list[int]], sources: list[int], texts: Texts
+) -> PlannedNode:
     expressions, fillings = _compile_slots(node, texts)
     bodies = {branch: _compile_graph(graph, texts) for branch, graph in nested(node)}
-    return PlannedNode(node, index, ports, incoming, expressions, fillings, MappingProxyType(bodies))
+    return PlannedNode(
+        node=node,
+        id=node.id,
+        role=_role(node),
+        index=index,
+        ports=MappingProxyType({port: tuple(targets) for port, targets in ports.items()}),
+        edges=tuple((port, target) for port, targets in ports.items() for target in targets),
+        incoming=len(sources),
+        sources=tuple(sorted(set(sources))),
+        expressions=expressions,
+        fillings=fillings,
+        bodies=MappingProxyType(bodies),
+    )
+
+
+def _role(node: Node) -> Role:
+    match node:
+        case Loop() | Parallel():
+            return "container"
+        case ChildWorkflow(detached=True):
+            return "detached"
+        case Callback() | ChildWorkflow():
+            return "awaited"
+        case WorkingNode():
+            return "call"
+        case Delay() | AskingNode() | WaitSignal():
+            return "wait"
+        case _:
+            return "inline"
 
 
 def _compile_slots(part: Part, texts: Texts) -> tuple[Mapping[str, Program], Mapping[str, Filling]]:

@@ -74,6 +74,10 @@ class Registry:
             raise UnknownNodeType(f"No function is registered for the node type `{node_type}`.")
         return found
 
+    def has(self, node_type: str) -> bool:
+        """Return whether there is a function for a node type."""
+        return node_type in self._functions
+
     def names(self) -> frozenset[str]:
         """Return the node types that can be run here."""
         return frozenset(self._functions)

@@ -277,3 +277,14 @@ class PointFilter(Record, frozen=True, kw_only=True):
     status: tuple[str, ...] = ()
     after: tuple[int, str] | None = None
     limit: int = 100
+
+
+# Inspection
+
+
+class Fault(Record, frozen=True, kw_only=True):
+    """Something in a store that only the store itself can see; without an execution it is about all of it."""
+
+    code: str
+    message: str
+    execution_id: str = ""

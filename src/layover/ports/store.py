@@ -6,7 +6,7 @@ clock but in `now`, which is the clock that all instances go by. Wherever a call
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         ExecutionRow,
+        Fault,
         Lease,
         Loaded,
         Outcome,
@@ -37,7 +38,11 @@ class RunPlane(Protocol):
     """What moves executions."""
 
     async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
-        """Write many appends, at most one for each execution; one that does not pass leaves the others alone."""
+        """Write many appends, at most one for each execution; one that does not pass leaves the others alone.
+
+        What no careful writer sends is an error, and nothing of the commit is written: an execution twice, a version
+        that is not there, a pause point that is opened again. An append of no events leaves nothing in the log.
+        """
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due, the most urgent first; the writer of an older epoch can no longer append."""
@@ -116,10 +121,21 @@ class Store(RunPlane, Definitions, Views, Locks, Protocol):
     """All of it, with a beginning and an end."""
 
     async def open(self, instance: str) -> None:
-        """Make ready, for this instance."""
+        """Make ready, for this instance, the only one of its name; what an earlier life of it drove is due at once."""
 
     async def close(self) -> None:
         """Let go of everything; what was answered stays durable."""
 
     async def now(self) -> int:
         """Return the time of the clock that all instances go by."""
+
+
+@runtime_checkable
+class Inspectable(Store, Protocol):
+    """A store that can also be looked at without being used."""
+
+    async def open_to_read(self) -> None:
+        """Make ready to read: nothing is created, brought up to date or changed, and nobody who uses it is held up."""
+
+    async def faults(self) -> list[Fault]:
+        """Return what is wrong and cannot be seen through any other call."""

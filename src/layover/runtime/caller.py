@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import logging
 import random
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 from layover.core.engine import commands as cmd
@@ -22,6 +21,7 @@ from layover.core.errors import LayoverError
 from layover.core.payloads import plain
 from layover.nodes.context import NodeContext
 from layover.ports.commit_points import CommitPoint, reached
+from layover.runtime.threads import Threads
 
 if TYPE_CHECKING:
     from layover.core.engine.effects import Call
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from layover.runtime.driven import Driven
     from layover.runtime.settings import Settings
 
-_log = logging.getLogger("layover.caller")
+_TO_CLEAN_UP = 1.0  # seconds
 
 
 class Caller:
@@ -39,18 +39,28 @@ class Caller:
         self._registry = registry
         self._settings = settings
         self._loop = asyncio.get_running_loop()
-        self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="layover-call")
+        self._threads = Threads(settings.threads)
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
         self._turns: deque[Driven] = deque()
+        self._hurried = False
         self._out: dict[asyncio.Task[None], str] = {}
 
     # Places
 
+    def can_run(self, node_type: str) -> bool:
+        """Return whether there is a function for a node type."""
+        return self._registry.has(node_type)
+
+    def has_slot(self, node_type: str) -> bool:
+        """Return whether there is a place for a call, and a function for it."""
+        left = self._free_by_type.get(node_type)
+        return self._free > 0 and (left is None or left > 0) and self._registry.has(node_type)
+
     def take_slot(self, node_type: str) -> bool:
         """Take a place for a call, if there is one."""
         left = self._free_by_type.get(node_type)
-        if self._free <= 0 or (left is not None and left <= 0):
+        if self._free <= 0 or (left is not None and left <= 0) or not self._registry.has(node_type):
             return False
         self._free -= 1
         if left is not None:
@@ -72,6 +82,12 @@ class Caller:
             self._turns.append(driven)
             if self._free > 0:
                 self._loop.call_soon(self._next_turn)
+
+    def stay_in_line(self, driven: Driven) -> None:
+        """Keep an execution in the line that could not start a node: it is looked at when a place becomes free."""
+        if not driven.waits_turn:
+            driven.waits_turn = True
+            self._turns.append(driven)
 
     def _next_turn(self) -> None:
         """Let each execution in the line start one node, as long as there are places."""
@@ -107,10 +123,11 @@ class Caller:
                 output = await function.call(call.input, context)  # type: ignore[misc]  # it is async
             else:
                 copied = contextvars.copy_context()
-                output = await self._loop.run_in_executor(self._threads, copied.run, function.call, call.input, context)
+                output = await self._threads.run(partial(copied.run, function.call, call.input, context))
             told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
         except asyncio.CancelledError:
-            if driven.calls.get(call.node) is asyncio.current_task():  # nobody here asked for it: it is a failure
+            # If nobody here asked for it, it is a failure like any other.
+            if driven.calls.get(call.node) is asyncio.current_task() and not self._hurried:
                 told = _failure(call, asyncio.CancelledError("the call was cancelled"))
         except BaseException as error:  # noqa: BLE001 - whatever a function raises fails its node and nothing else
             told = _failure(call, error)
@@ -123,11 +140,16 @@ class Caller:
         """Wait for the calls that are out, then ask them to stop, then leave them."""
         if self._out:
             await asyncio.wait(list(self._out), timeout=grace)
+        self.hurry()
+        if self._out:
+            await asyncio.wait(list(self._out), timeout=_TO_CLEAN_UP)
+        self._threads.stop()
+
+    def hurry(self) -> None:
+        """Ask every call to stop now; the next instance makes them again."""
+        self._hurried = True
         for task in self._out:
             task.cancel()
-        if self._out:
-            await asyncio.wait(list(self._out), timeout=1)
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
     @property
     def out(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
@@ -27,6 +28,7 @@ class Claimer:
         self._driver = driver
         self._hinted = asyncio.Event()
         self._next = 0
+        self._stopped = asyncio.Event()
         driver.on_due = self.hint
 
     def hint(self, at: int) -> None:
@@ -35,14 +37,21 @@ class Claimer:
             self._next = at
             self._hinted.set()
 
+    def stop(self) -> None:
+        """Claim no more; what is just being claimed is still taken up, so that it can be given back."""
+        self._stopped.set()
+        self._driver.freed.set()
+        self.hint(0)
+
     async def run(self) -> None:
         """Claim until told to stop."""
-        while True:
+        while not self._stopped.is_set():
             try:
                 more = await self._claim()
             except StoreError as error:
                 _log.warning("claim_failed error=%s", error.message)
-                await asyncio.sleep(_AFTER_FAILURE)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopped.wait(), _AFTER_FAILURE)
                 continue
             if not more:
                 await self._sleep()
@@ -68,7 +77,7 @@ class Claimer:
 
     async def _sleep(self) -> None:
         """Wait for the next moment, or for a hint at an earlier one."""
-        while (left := self._next - self._driver.clock.now()) > 0:
+        while (left := self._next - self._driver.clock.now()) > 0 and not self._stopped.is_set():
             self._hinted.clear()
             try:
                 async with asyncio.timeout(left / 1000):

@@ -12,7 +12,7 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.errors import StoreError
+from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Outcome
 
 if TYPE_CHECKING:
@@ -76,9 +76,12 @@ class Committer:
     async def _commit(self, group: list[_Waiting]) -> None:
         try:
             outcomes = await self._store.commit([one.append for one in group])
-        except StoreError as error:
+        except StoreUnavailable as error:
             _log.warning("commit_failed appends=%d error=%s", len(group), error.message)
             await self._find_out(group, error)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be left without an answer
+            await self._cannot_write(group, error)
             return
         reached(CommitPoint.APPEND_COMMITTED)
         for one, outcome in zip(group, outcomes, strict=True):
@@ -91,7 +94,7 @@ class Committer:
             again: list[_Waiting] = []
             for one in group:
                 if one.append.new is not None:
-                    await self._find_out_creation(one, error)
+                    await self._tell(one, error)
                     continue
                 try:
                     outcome = await self._outcome_of(one.append)
@@ -109,18 +112,31 @@ class Committer:
         for one in group:
             one.told(error)
 
+    async def _cannot_write(self, group: list[_Waiting], error: Exception) -> None:
+        """Write one by one what cannot be written together: one that cannot be written does not spoil the others."""
+        if len(group) > 1:
+            for one in group:
+                await self._commit([one])
+            return
+        _log.error("append_unwritable execution=%s error=%s", group[0].append.execution_id, error)
+        ours = error if isinstance(error, StoreError) else StoreError(f"It cannot be written: {error}.")
+        await self._tell(group[0], ours)
+
     async def _again(self, group: list[_Waiting]) -> list[_Waiting]:
         """Send once more; return those about which still nothing is known."""
         try:
             outcomes = await self._store.commit([one.append for one in group])
-        except StoreError:
+        except StoreUnavailable:
             return group
+        except Exception as error:  # noqa: BLE001 - as above
+            await self._cannot_write(group, error)
+            return []
         for one, outcome in zip(group, outcomes, strict=True):
             one.told(outcome)
         return []
 
-    async def _find_out_creation(self, one: _Waiting, error: StoreError) -> None:
-        """Tell whoever begins an execution whether it exists; they can decide what to do if it does not."""
+    async def _tell(self, one: _Waiting, error: StoreError) -> None:
+        """Tell whether an append has landed, or else why not; who begins an execution can decide what to do then."""
         try:
             outcome = await self._outcome_of(one.append)
         except StoreError:
@@ -134,6 +150,8 @@ class Committer:
             return None if append.new is not None else Outcome(verdict="fenced")
         head = row.head
         landed = (head.last_epoch, head.last_seq) == (append.epoch, append.expected_seq + append.count)
+        if not append.count:  # it only took note of commands
+            landed = landed and head.commands_done >= append.commands_seen and head.owner in (None, append.owner)
         if landed and (append.new is None or append.rest is not None or head.owner == append.owner):
             return Outcome(verdict="passed", commands_seq=append.commands_seen)
         mine = (head.owner, head.epoch, head.last_seq) == (append.owner, append.epoch, append.expected_seq)

@@ -61,7 +61,7 @@ class Control(Executions):
         """Answer a pause point; the same `key` again is the same answer."""
         instance = self.instance
         given = cmd.Answer(point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment)
-        source = f"answer:{key}" if key is not None else _once()
+        source = f"answer:{point}:{key}" if key is not None else _once()
         now = instance.clock.now()
         taken = await instance.store.answer(given, source, now)
         if isinstance(taken, Refused):

@@ -22,18 +22,27 @@ from layover.core.engine.effects import Call, Close, StopCalls, effects
 from layover.core.engine.timing import wake_at
 from layover.core.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.errors import StoreError
+from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Append, Closed, Lease, Rest
 from layover.runtime.cache import Kept
 from layover.runtime.point_changes import point_changes
+from layover.runtime.stranded import is_stranded, look_again_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from layover.core.engine.effects import Effect
     from layover.core.engine.state import Execution
     from layover.ports.records import Command, NewExecution, Outcome
     from layover.runtime.driver import Driver
 
 _log = logging.getLogger("layover.driven")
+
+
+class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
+    """An execution for which what follows cannot be worked out or written down."""
+
+    code = "undecidable"
 
 
 class _Step(NamedTuple):
@@ -55,6 +64,7 @@ class Driven:
         "_append",
         "_driver",
         "_inputs",
+        "_noted",
         "_queued",
         "_resters",
         "_size",
@@ -107,7 +117,10 @@ class Driven:
         self.slots: dict[str, int] = {}
         self.parked = False  # it is begun here, and driven by whoever has room for it
         self.waits_turn = False
-        self._queued = deque(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
+        self._noted = commands_seen
+        self._queued: dict[str, deque[str]] = {}
+        if self.state.counts["queued"]:
+            self._line_up(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
         self._snapshot_seq = kept.snapshot_seq
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
@@ -151,18 +164,24 @@ class Driven:
         return asked
 
     def start_queued(self) -> None:
-        """Start one of the calls that wait for a place."""
-        if self.dropped:
-            return
-        if self._append is not None:
-            self._driver.caller.wait_turn(self)
-            return
-        nodes = self.state.nodes.rows
-        while self._queued:
-            name = self._queued.popleft()
-            if (node := nodes.get(name)) is not None and node.status == "queued":
-                self.feed(cmd.StartQueued(node=name))
-                return
+        """Start one of the calls that wait for a place, of a type for which there is one."""
+        if self.dropped or self._append is not None or self.state.facts.gate != "open":
+            return  # after its next step it gets in line again
+        caller, nodes = self._driver.caller, self.state.nodes.rows
+        for node_type, names in self._queued.items():
+            if not caller.has_slot(node_type):
+                continue
+            while names:
+                name = names.popleft()
+                if (node := nodes.get(name)) is not None and node.status == "queued":
+                    self.feed(cmd.StartQueued(node=name))
+                    return
+        if any(self._queued.values()):
+            caller.stay_in_line(self)
+
+    def _line_up(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._queued.setdefault(self.state.planned(name).node.type, deque()).append(name)
 
     # Deciding
 
@@ -178,15 +197,13 @@ class Driven:
         now = self._driver.clock.now()
         try:
             events = self._decide(tried, now)
-        except Exception:  # noqa: BLE001 - a fault of ours must not take anything else with it
+            if events:
+                self._write(_Step(tried, events, effects(self.state, events), self._resting(now), now))
+            else:
+                self._nothing_changed(tried, now)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
             _log.exception("decision_failed execution=%s", self.id)
-            self._take_back()
-            self._driver.put_off(self)
-            return
-        if events:
-            self._write(_Step(tried, events, effects(self.state, events), self._resting(now), now))
-        else:
-            self._nothing_changed()
+            self._give_up(Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
 
     def _decide(self, tried: list[cmd.AnyCommand], now: int) -> list[ev.AnyEvent]:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
@@ -237,8 +254,12 @@ class Driven:
         state = self.state
         if state.resting:
             return Rest(wake_at=wake_at(state))
-        if (self.parked or self._driver.stopping) and not state.counts["calls"]:
+        if state.counts["calls"] or not state.counts["queued"]:
+            return None
+        if self.parked or self._driver.stopping:
             return Rest(wake_at=now)  # what is queued is for another instance
+        if is_stranded(state, self._driver.caller.can_run):
+            return Rest(wake_at=look_again_at(state, now))
         return None
 
     def _how_it_closed(self) -> Closed | None:
@@ -280,6 +301,7 @@ class Driven:
         state.journal.keep()
         self.last_seq += append.count
         self.last_epoch = self.epoch
+        self._noted = append.commands_seen
         self._size += len(append.events)
         self._was_closed = bool(state.facts.closed)
         if append.snapshot is not None:
@@ -295,8 +317,7 @@ class Driven:
             self._come_to_rest(step.rest)
             return
         if state.counts["queued"]:
-            queued = (one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
-            self._queued.extend(queued)
+            self._line_up(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
             self._driver.caller.wait_turn(self)
         self._set_alarm()
         if self._inputs or self._stash:
@@ -336,10 +357,21 @@ class Driven:
         self.drop()
 
     def _failed(self, error: StoreError) -> None:
+        if isinstance(error, StoreUnavailable) and self.new is None:
+            self._take_back()
+            self.drop()
+        else:
+            self._give_up(error)
+
+    def _give_up(self, error: LayoverError) -> None:
+        """Let go of an execution that cannot be gone on with, or not begun."""
+        self._step = self._append = None
         self._take_back()
-        if self.new is not None:
+        if self.new is None:
+            self._driver.put_off(self)
+        else:
             self.created.set_exception(error)
-        self.drop()
+            self.drop()
 
     def _take_back(self) -> None:
         self.state.journal.revert()
@@ -358,10 +390,12 @@ class Driven:
 
     # Rest and end
 
-    def _nothing_changed(self) -> None:
-        """Rest if nothing is under way; what was told made no difference."""
+    def _nothing_changed(self, tried: list[cmd.AnyCommand], now: int) -> None:
+        """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
         self.state.journal.keep()
-        if self.state.resting:
+        if self._noted < self.commands_seen:
+            self._write(_Step(tried, [], [], self._resting(now), now))
+        elif self.state.resting:
             self._clear_alarm()
             self._end()
             self._driver.give_back(self, Rest(wake_at=wake_at(self.state)))

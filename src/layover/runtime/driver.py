@@ -12,18 +12,19 @@ from layover.core.engine import commands as cmd
 from layover.core.engine.codec import CorruptSnapshot, UnknownSnapshot, decode_events, decode_state
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution
-from layover.core.errors import LayoverError
+from layover.core.engine.timing import wake_at
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
 from layover.ports.records import Lease
 from layover.runtime.cache import Kept, StateCache
 from layover.runtime.driven import Driven
+from layover.runtime.stranded import is_stranded, look_again_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.core.plan import Plan
-    from layover.ports.records import Claimed, Claims, Command, Loaded, NewExecution, Rest
+    from layover.ports.records import Claimed, Claims, Command, Head, Loaded, NewExecution, Rest
     from layover.ports.store import Store
     from layover.runtime.caller import Caller
     from layover.runtime.clock import Clock
@@ -92,18 +93,24 @@ class Driver:
         reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
         for claimed in claims.claimed:
-            if claimed.head.takeovers > 2 * self.settings.max_takeovers:
-                # Even pausing it has cost instances. It stays as it is until somebody sends it a command.
+            if self._is_poison(claimed.head):
                 _log.error("poison execution=%s takeovers=%d", claimed.head.execution_id, claimed.head.takeovers)
-                await self._let_go([claimed], None)
                 continue
             kept = self.cache.take(claimed.head)
             if kept is not None:
-                self.go_on(claimed, kept, lease_until)
+                await self._go_on_if_it_can(claimed, kept, lease_until)
             else:
                 unknown.append(claimed)
         if unknown:
             await self._load(unknown, lease_until)
+
+    def _is_poison(self, head: Head) -> bool:
+        """Return whether even pausing an execution has cost instances: its lease is left to run out, time and again.
+
+        Once in a while it is tried all the same, in case the cause has gone away.
+        """
+        most = self.settings.max_takeovers
+        return head.takeovers > 2 * most and head.takeovers % most != 0
 
     async def _load(self, claims: list[Claimed], lease_until: int) -> None:
         try:
@@ -117,13 +124,30 @@ class Driver:
                 if loaded is None:
                     raise StoreError(f"The execution {claimed.head.execution_id} has no rows.")
                 kept = await self.state_of(loaded)
-            except LayoverError as error:
+            except Exception as error:  # noqa: BLE001 - one log that cannot be read must not stop the others
                 # It is not lost: it stays as it is, and is looked at again in case the cause goes away.
-                _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error.message)
+                _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
                 await self._let_go([claimed], self.clock.now() + _RETRY_LOADING)
                 continue
             reached(CommitPoint.STATE_LOADED)
+            await self._go_on_if_it_can(claimed, kept, lease_until)
+
+    async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int) -> None:
+        now = self.clock.now()
+        due = wake_at(kept.state)
+        if claimed.commands or (due is not None and due <= now) or not is_stranded(kept.state, self.caller.can_run):
             self.go_on(claimed, kept, lease_until)
+            return
+        _log.warning("functions_missing execution=%s", claimed.head.execution_id)
+        await self._let_go([claimed], look_again_at(kept.state, now))
+
+    async def is_begun(self, execution_id: str) -> bool:
+        """Return whether an execution is driven here; one that is just beginning is waited for."""
+        while (driven := self.driven.get(execution_id)) is not None:
+            if driven.new is None:
+                return True
+            await asyncio.wait([driven.created])
+        return False
 
     async def state_of(self, loaded: Loaded) -> Kept:
         """Return the state of an execution; a snapshot of another release is passed over for the whole log."""

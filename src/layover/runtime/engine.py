@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from typing import TYPE_CHECKING, Self
 
 from layover.nodes.registry import Registry
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
 
 _log = logging.getLogger("layover.engine")
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Engine(Control):
@@ -61,7 +64,9 @@ class Engine(Control):
         if instance is None:
             return
         instance.driver.stopping = True
+        instance.claimer.stop()
         try:
+            await asyncio.wait(self._services[:1])  # the claimer
             await instance.caller.stop(self._settings.grace / 1000 if grace is None else grace)
             await instance.committer.stop()
             await instance.driver.release_all()
@@ -74,6 +79,25 @@ class Engine(Control):
                 self._watchdog.stop()
             await self._store.close()
             _log.info("engine_closed instance=%s", instance.id)
+
+    async def serve(self) -> None:
+        """Work until the process is told to stop (SIGINT, SIGTERM); told again, leave at once what is still running."""
+        loop, asked = asyncio.get_running_loop(), asyncio.Event()
+        caller = self.instance.caller
+
+        def stop() -> None:
+            if asked.is_set():
+                caller.hurry()
+            asked.set()
+
+        for number in _STOPPING:
+            loop.add_signal_handler(number, stop)
+        try:
+            await asked.wait()
+            await self.stop()
+        finally:
+            for number in _STOPPING:
+                loop.remove_signal_handler(number)
 
     def _serve(self, *services: Coroutine[object, object, None]) -> None:
         for service in services:

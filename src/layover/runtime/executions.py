@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from layover.runtime.instance import Instance
     from layover.runtime.node_executions import NodeExecution
 
-_AT_REST = frozenset({"waiting", "paused", *CLOSED})
+_AT_REST = frozenset({"waiting", "paused"})
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,17 +91,25 @@ class Executions(Workflows):
         create = cmd.Create(
             id=execution_id, input=value, trigger=chosen.trigger, user=chosen.user, instance=instance.id
         )
-        driven = instance.driver.create(execution_id, plan, new, create)
+        driver = instance.driver
+        if execution_id in driver.driven and await driver.is_begun(execution_id):
+            return await self._existing(execution_id, on_conflict, wait)
+        driven = driver.create(execution_id, plan, new, create)
         outcome = await driven.created
         if outcome.verdict == "exists":
-            if on_conflict == "reject":
-                raise AlreadyExists(f"The execution {execution_id} exists already.")
-            return await (self.get(execution_id) if wait is None else self.wait(execution_id, wait))
+            return await self._existing(execution_id, on_conflict, wait)
         if wait is not None:
             await driven.at_rest()
-            if wait == "end" and not driven.state.facts.closed:
+            state = driven.state
+            if not (state.facts.closed or (wait == "rest" and state.resting)):  # it was begun here, and goes on later
                 return await self.wait(execution_id, wait)
         return execution_view(new, driven.state, driven.finished_at)
+
+    async def _existing(self, execution_id: str, on_conflict: str, wait: Literal["rest", "end"] | None) -> Execution:
+        """Return the execution that has an id already, or refuse to begin another."""
+        if on_conflict == "reject":
+            raise AlreadyExists(f"The execution {execution_id} exists already.")
+        return await (self.get(execution_id) if wait is None else self.wait(execution_id, wait))
 
     async def wait(self, execution_id: str, until: Literal["rest", "end"] = "end") -> Execution:
         """Return an execution once it has come to rest, or to its end."""
@@ -207,4 +215,5 @@ def _is_closed(head: Head) -> bool:
 
 
 def _is_at_rest(head: Head) -> bool:
-    return head.status in _AT_REST
+    """Return whether nothing is about to happen: what was sent to an execution at rest wakes it."""
+    return head.status in CLOSED or (head.status in _AT_REST and head.commands_done >= head.commands_seq)

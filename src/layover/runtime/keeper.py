@@ -38,10 +38,10 @@ class Keeper:
         driver = self._driver
         driver.clock.set(await self._store.now())
         until = driver.clock.now() + driver.settings.lease_ttl  # taken before it is sent: it can only be too early
-        kept = list(driver.driven.values())
+        kept = [driven for driven in driver.driven.values() if driven.new is None]
         if not kept:
             return
-        leases = [Lease(execution_id=driven.id, epoch=driven.epoch) for driven in kept if driven.new is None]
+        leases = [Lease(execution_id=driven.id, epoch=driven.epoch) for driven in kept]
         lost = set(await self._store.renew(driver.instance, leases, until))
         reached(CommitPoint.LEASES_RENEWED)
         for driven in kept:

@@ -55,5 +55,5 @@ class Listeners:
             finally:
                 if told in waiting:
                     waiting.remove(told)
-                if not waiting:
-                    self._waiting.pop(execution_id, None)
+                if not waiting and self._waiting.get(execution_id) is waiting:
+                    del self._waiting[execution_id]

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution, NodeState, Point
     from layover.ports.records import Head
 
+_WORTH_TELLING = 2
+
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is waited for."""
@@ -33,7 +35,13 @@ def why(head: Head, state: Execution, now: int) -> Why:
     facts = state.facts
     if facts.closed:
         return Why(summary=f"It is {facts.closed}: nothing is waited for.")
-    reasons = [*_of_operator(state), *_of_commands(head), *_of_nodes(head, state, now), *_of_points(state)]
+    reasons = [
+        *_of_operator(state),
+        *_of_instances(head),
+        *_of_commands(head),
+        *_of_nodes(head, state, now),
+        *_of_points(state),
+    ]
     if not reasons:
         return Why(summary="It is about to go on.")
     first = reasons[0].text
@@ -49,6 +57,12 @@ def _of_operator(state: Execution) -> list[Reason]:
     until = facts.paused_at + longest if isinstance(longest, int) else None
     verb = "is being paused" if facts.gate == "pausing" else "was paused"
     return [Reason(kind="operator", text=f"It {verb}: {facts.paused_reason}", until=until)]
+
+
+def _of_instances(head: Head) -> list[Reason]:
+    if head.takeovers < _WORTH_TELLING:
+        return []
+    return [Reason(kind="takeovers", text=f"It lost {head.takeovers} instances in a row while it was driven.")]
 
 
 def _of_commands(head: Head) -> list[Reason]:

@@ -14,19 +14,31 @@ from layover.core.engine import events as ev
 from layover.core.engine.decide import play
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
+from layover.core.engine.turn import UNLIMITED
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
+    from layover.core.engine.turn import Slots
     from layover.core.plan import Plan
 
 Behaviour = Callable[[object], object]
 
 
 class Rehearsal:
-    """One execution, its log, and a clock; `behaviours` say what a function returns (or raises) for an input."""
+    """One execution, its log, and a clock; `behaviours` say what a function returns (or raises) for an input.
 
-    def __init__(self, plan: Plan, behaviours: Mapping[str, Behaviour] | None = None, now: int = 1_000) -> None:
+    `slots` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        behaviours: Mapping[str, Behaviour] | None = None,
+        now: int = 1_000,
+        slots: Slots = UNLIMITED,
+    ) -> None:
         self.plan = plan
+        self.slots = slots
         self.behaviours = dict(behaviours or {})
         self.now = now
         self.state = Execution(plan)
@@ -34,7 +46,7 @@ class Rehearsal:
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Decide a command and commit what it leads to."""
-        events = play(self.state, command, self.now)
+        events = play(self.state, command, self.now, self.slots)
         self.state.journal.keep()
         self.log.extend((self.now, event) for event in events)
         return events

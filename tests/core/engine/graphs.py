@@ -283,7 +283,8 @@ class _Maker:
         return {**node, **self._deadline(("continue", "expired", "fail")), **self._sometimes_retry()}
 
     def _workflow(self, _name: str, place: _Place) -> Document:
-        return {"workflow": "other", "input": self._value(place), **self._sometimes_retry()}
+        node = {"workflow": "other", "input": self._value(place), "detached": self._dice.chance(4)}
+        return {**node, **({"timeout": "1h"} if self._dice.chance(4) else {}), **self._sometimes_retry()}
 
     # Containers
 

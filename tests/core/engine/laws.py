@@ -52,6 +52,8 @@ class Ledger:
         self._containers: set[str] = set()
         self._resting: set[str] = set()
         self._starts: set[tuple[str, int]] = set()
+        self._in_flight: set[str] = set()
+        self._children: set[str] = set()
 
     def read(self, events: Iterable[ev.AnyEvent]) -> None:
         """Go through what was added to the log."""
@@ -85,6 +87,10 @@ class Ledger:
                     assert self.open_attempts.pop(event.node) == "started"
                     self._resting.add(event.node)
                 self.points[event.point] = event.node
+                if event.kind == "child":
+                    child = str(event.details["child"])
+                    assert child not in self._children, f"a late result would fit: {event}"
+                    self._children.add(child)
             case ev.PausePointAnswered():
                 assert event.point in self.points
                 assert event.point not in self._answered
@@ -99,10 +105,15 @@ class Ledger:
             case ev.ExecutionPausing():
                 assert not self.gate_closed
                 self.gate_closed = True
+                self._in_flight = self._calls()
             case ev.ExecutionPaused():
                 assert self.gate_closed
-                out = {name for name in self.open_attempts if name not in self.points.values()} - self._containers
-                assert out == set(event.in_doubt), "calls are still out"
+                assert set(event.fates) == self._in_flight, "something else was in flight"
+                in_doubt = {name for name, fate in event.fates.items() if fate == "in_doubt"}
+                assert self._calls() == in_doubt, "calls are still out"
+                for name, fate in event.fates.items():
+                    assert fate != "completed" or name in self._final
+                    assert (fate == "waiting") == (name in self.points.values())
             case ev.ExecutionResumed():
                 assert self.gate_closed
                 self.gate_closed = False
@@ -118,6 +129,11 @@ class Ledger:
                 self.gate_closed = False
             case _:
                 pass
+
+    def _calls(self) -> set[str]:
+        """Return the nodes whose calls are out."""
+        out = {name for name, how in self.open_attempts.items() if how != "queued" and name not in self.points.values()}
+        return out - self._containers
 
     def _read_node(self, event: ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted | ev.NodeFailed) -> None:
         name = event.node
@@ -135,9 +151,9 @@ class Ledger:
                 self._starts.add((name, event.attempt))
                 if container:
                     self._containers.add(name)
-                self.open_attempts[name] = "scheduled"
+                self.open_attempts[name] = "queued" if event.queued else "scheduled"
             case ev.NodeStarted():
-                assert self.open_attempts.get(name) == "scheduled", f"never scheduled: {event}"
+                assert self.open_attempts.get(name) in ("scheduled", "queued"), f"never scheduled: {event}"
                 assert event.attempt == self.attempts[name]
                 self.open_attempts[name] = "started"
             case ev.NodeCompleted():
@@ -227,7 +243,9 @@ def check_state(state: Execution, ledger: Ledger, length: int) -> None:
     calls = {name for name, node in state.nodes.rows.items() if node.status in CALLING}
     entered = {name for name, node in state.nodes.rows.items() if node.status == "entered"}
     called = {point.node for point in state.points.rows.values() if point.kind in ("callback", "child")}
-    assert calls | entered | called == set(ledger.open_attempts)
+    queued = {name for name, node in state.nodes.rows.items() if node.status == "queued"}
+    assert calls | entered | called | queued == set(ledger.open_attempts)
+    assert state.counts["queued"] == len(queued)
     _check_counts(state, len(calls))
     _check_queue(state)
     waiting = {point.turn: point.id for point in state.points.rows.values() if point.status == "answered"}
@@ -244,6 +262,9 @@ def _check_counts(state: Execution, calls: int) -> None:
     asked = sum(1 for point in state.points.rows.values() if point.kind in PEOPLE and point.status == "open")
     incidents = sum(1 for node in state.nodes.rows.values() if node.status == "incident")
     assert state.counts["people"] == asked + incidents
+    children = [point for point in state.points.rows.values() if point.kind == "child" and point.status == "open"]
+    assert state.counts["children"] == sum(1 for point in children if not point.held)
+    assert all(point in children for point in state.points.rows.values() if point.held)
 
 
 def _check_queue(state: Execution) -> None:
@@ -291,11 +312,11 @@ def _check_rest(state: Execution) -> None:
     if state.facts.gate != "open":
         assert state.status == state.facts.gate
         assert state.facts.paused_reason
-        assert state.facts.gate == "paused" or state.counts["calls"]
+        assert state.facts.gate == "paused" or state.counts["calls"] or state.counts["children"]
         return
     assert not state.queue.rows, "a node is ready and does not begin"
     answered = [point for point in state.points.rows.values() if point.status == "answered"]
-    if state.counts["calls"]:
+    if state.counts["calls"] or state.counts["queued"]:
         assert state.status == "running"
         return
     assert not answered, "an answer is not applied although nothing is at work"

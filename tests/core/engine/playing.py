@@ -13,6 +13,7 @@ import msgspec
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import decide, play
+from layover.core.engine.effects import StartChild, TellChild, effects
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution, NodeState, Point
 from layover.core.engine.timing import wake_at
@@ -30,7 +31,19 @@ _ERROR = ev.Error(code="failed", type="OSError", message="lost")
 _DECODER = msgspec.json.Decoder(tuple[int, ev.AnyEvent])
 _FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
 # These say something new each time: a node has come further, an instance is lost, time has passed, try once more.
-_NEW_EACH_TIME = (cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.StartLeg)
+_NEW_EACH_TIME = (cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.StartLeg, cmd.StartQueued)
+
+
+class Places:
+    """Places for calls, as many as an instance happens to have: each bit says whether the next one is taken."""
+
+    def __init__(self, taken: int) -> None:
+        self._taken = taken
+
+    def take(self, _node_type: str) -> bool:
+        """Take the next place, if it is free."""
+        self._taken, taken = divmod(self._taken, 2)
+        return not taken
 
 
 class Player:
@@ -45,18 +58,21 @@ class Player:
         self.log: list[tuple[int, ev.AnyEvent]] = []
         self.sent: list[cmd.AnyCommand] = []
         self.ledger = Ledger(plan)
+        self.few_places = dice.chance(3)
+        self.children: dict[str, str] = {}
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Ask something, and look whether all laws hold."""
         before, closed = tables(self.state), self.state.facts.closed
-        events = decide(self.state, command, self.now)
+        places = self.dice.integer(0, 15) if self.few_places else 0
+        events = decide(self.state, command, self.now, Places(places))
         assert tables(self.state) == before, "deciding left a trace"
-        assert decide(self.state, command, self.now) == events, "deciding again gave something else"
+        assert decide(self.state, command, self.now, Places(places)) == events, "deciding again gave something else"
         if self.dice.chance(8):
-            play(self.state, command, self.now)
+            play(self.state, command, self.now, Places(places))
             self.state.journal.revert()
             assert tables(self.state) == before, "going back left a trace"
-        assert play(self.state, command, self.now) == events
+        assert play(self.state, command, self.now, Places(places)) == events
         self.state.journal.keep()
         if isinstance(command, _FROM_NODE) and not _is_awaited(before, command.node, command.attempt):
             assert events == [], "a stale attempt did something"
@@ -81,6 +97,21 @@ class Player:
         assert tables(self.shadow) == tables(self.state), "folding in parts gave another state"
         self.ledger.read(events)
         check_state(self.state, self.ledger, len(self.log))
+        self._watch_children(events)
+
+    def _watch_children(self, events: list[ev.AnyEvent]) -> None:
+        """Look whether exactly the children that are waited for were started and not told to stop."""
+        for event in events:
+            if isinstance(event, ev.PausePointAnswered):
+                self.children.pop(event.point, None)
+        for effect in effects(self.state, events):
+            if isinstance(effect, StartChild) and not effect.detached:
+                self.children[effect.point] = effect.child
+            elif isinstance(effect, TellChild):
+                [point] = [point for point, child in self.children.items() if child == effect.child]
+                if effect.what == "cancel":
+                    del self.children[point]
+        assert self.children == {point.id: point.child for point in self.state.points.rows.values() if point.child}
 
     def crash(self) -> None:
         """Lose everything but the log."""
@@ -124,9 +155,13 @@ class Player:
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.Recover(),
             cmd.Recover(),
+            cmd.StartQueued(node=dice.pick(names)),
             cmd.Retry(by="op"),
             cmd.Rewind(to=dice.pick(names), by="op"),
             cmd.CancelPoint(point=dice.pick(points)),
+            cmd.ChildPaused(point=dice.pick(points)),
+            cmd.ChildPaused(point=dice.pick(points)),
+            cmd.ChildResumed(point=dice.pick(points)),
             cmd.Create(id="x"),
             cmd.StopDraining(),
             cmd.StartLeg(cause="wake", instance="i"),
@@ -141,8 +176,12 @@ class Player:
                 return
             running = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "running")
             points = sorted(self.state.points.rows.values(), key=lambda point: point.id)
+            queued = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
+            self.few_places = False
             if self.state.facts.gate != "open":
                 self.send(cmd.Resume(by="op"))
+            elif queued:
+                self.send(cmd.StartQueued(node=queued[0]))
             elif running:
                 self.send(cmd.Complete(node=running[0], attempt=self.state.node(running[0]).attempt, output=1))
             elif points and points[0].kind in ("callback", "child"):
@@ -162,9 +201,12 @@ class Player:
     def go_on(self) -> None:
         """Do the first thing that the execution waits for."""
         running = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "running")
+        queued = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
         points = sorted(point.node for point in self.state.points.rows.values() if point.status == "open")
         if self.state.facts.gate != "open" and not self.dice.chance(3):
             self.send(cmd.Resume(by="op"))
+        elif queued and (not running or self.dice.chance()):
+            self.send(cmd.StartQueued(node=self.dice.pick(queued)))
         elif running and (not points or self.dice.chance()):
             self.send(self._outcome(self.dice.pick(running)))
         elif points and self.dice.chance():
@@ -197,6 +239,8 @@ class Player:
                 key = self.dice.pick(("", "2"))
                 number = self.dice.integer(1, 3)
                 self.send(cmd.Deliver(point=point.id, id=f"s{number}", name="s", key=key, data=number))
+            case "child" if self.dice.chance(3):
+                self.send(cmd.ChildPaused(point=point.id) if self.dice.chance() else cmd.ChildResumed(point=point.id))
             case "callback" | "child":
                 error = self.dice.pick((None, None, _ERROR))
                 self.send(cmd.Report(point=point.id, output=given.data, error=error))

@@ -58,7 +58,7 @@ def test_an_append_is_one_json_array_with_the_tag_first_and_without_defaults() -
     ]
     assert encode_events(events) == (
         b'[{"type":"node_completed","node":"a","output":{"b":1,"a":2},"duration_ms":3},'
-        b'{"type":"node_scheduled","node":"b","node_type":"f","attempt":1}]'
+        b'{"type":"node_scheduled","node":"b","node_type":"f"}]'
     )
     assert encode_events([]) == b"[]"
     assert decode_events(b"[]") == []

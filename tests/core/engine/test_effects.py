@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine.commands import Cancel, Complete, Create, Fail
 from layover.core.engine.effects import Call, Close, ClosePoint, Notify, OpenPoint, StartChild, StopCalls, effects
 from layover.core.engine.events import Error
+from layover.core.ids import child_id
 
 from .flows import rehearse
 
@@ -36,9 +37,10 @@ def test_a_point_is_opened_closed_and_people_are_told() -> None:
 
 def test_a_child_is_started() -> None:
     flow = rehearse("  - {id: c, type: workflow, workflow: other, input: {a: '${input}'}}\n")
-    assert send(flow, Create(id="execution", input=4))[-1] == StartChild(
-        flow.point("c").id, "other", None, {"a": 4}, False
-    )
+    started = send(flow, Create(id="execution", input=4))[-1]
+    child = child_id("execution", "c", 1)
+    assert started == StartChild(flow.point("c").id, "other", None, {"a": 4}, False, child)
+    assert flow.point("c").details["child"] == child
 
 
 def test_a_container_makes_no_call_of_its_own() -> None:

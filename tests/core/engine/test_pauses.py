@@ -233,7 +233,7 @@ def test_a_pause_that_takes_too_long_to_drain_names_what_is_in_doubt_and_recover
     flow = rehearse(CHAIN)
     flow.send(Create(id="execution"))
     flow.send(Pause())
-    assert flow.send(StopDraining()) == [ev.ExecutionPaused(in_doubt=("a",))]
+    assert flow.send(StopDraining()) == [ev.ExecutionPaused(fates={"a": "in_doubt"})]
     assert flow.status == "paused"
     flow.send(Resume())
     assert flow.state.node("a").attempt == 2

@@ -132,7 +132,7 @@ def test_more_times_than_iterations_fail_before_the_first_as_more_items_do() -> 
 def test_a_call_lost_while_pausing_is_in_doubt_and_made_again_at_resume() -> None:
     flow = _without_running("  - {id: a, type: f}\n")
     flow.send(cmd.Pause(by="op"))
-    assert flow.send(cmd.Recover()) == [ev.ExecutionPaused(in_doubt=("a",))]
+    assert flow.send(cmd.Recover()) == [ev.ExecutionPaused(fates={"a": "in_doubt"})]
     assert flow.send(cmd.Recover()) == []
     flow.send(cmd.Resume(by="op"))
     assert types(flow)[-3:] == ["ExecutionResumed", "NodeScheduled", "NodeStarted"]

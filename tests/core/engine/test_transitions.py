@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
+    from layover.core.engine.turn import Slots
 
 PAGE = Path(__file__).parents[3] / "docs" / "states.md"
 ENDS: dict[type[ev.Event], str] = {
@@ -54,10 +55,10 @@ class Watch:
         self.points |= _changes(points, _points(state), type(event), absent=("", ENDS.get(type(event), "?")))
         return state
 
-    def play(self, state: Execution, command: cmd.AnyCommand, now: int) -> list[AnyEvent]:
+    def play(self, state: Execution, command: cmd.AnyCommand, now: int, slots: Slots) -> list[AnyEvent]:
         """Decide a command and note what the append changes, with the last event that is about the execution."""
         before = state.status
-        events = play(state, command, now)
+        events = play(state, command, now, slots)
         if state.status != before:
             own = [type(event) for event in events if type(event).__name__.startswith("Execution")]
             self.executions.add((before, state.status, own[-1] if own else None))
@@ -227,6 +228,66 @@ def going_back_ends_differently(first: str, second: str) -> None:
     flow.send(cmd.Rewind(to="s"))
 
 
+class NoPlace:
+    """An instance that has no place for a call."""
+
+    def take(self, _node_type: str) -> bool:
+        return False
+
+
+def a_call_waits_for_a_place(then: str) -> None:
+    retry = "retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}"
+    flow = _begun(f"  - {{id: s, type: compute, output: 0, next: a}}\n  - {{id: a, type: f, {retry}}}\n")
+    free = flow.slots
+    match then:
+        case "again":
+            _failed(flow, "a")
+            flow.now += 1_000
+        case "released":
+            _failed(flow, "a")
+            flow.now += 1_000
+            flow.send(cmd.Wake())
+            _failed(flow, "a")
+        case _:
+            pass
+    flow.slots = NoPlace()
+    flow.send(cmd.Recover())
+    flow.send(cmd.Wake())
+    flow.send(cmd.Resume(by="op"))
+    flow.send(cmd.StartQueued(node="a"))
+    if then == "rewound":
+        flow.send(cmd.Rewind(to="a"))
+        flow.send(cmd.Rewind(to="s"))
+    flow.slots = free
+    flow.send(cmd.StartQueued(node="a"))
+
+
+def a_call_that_waited_for_a_place_cannot_be_made() -> None:
+    flow = rehearse("  - {id: s, type: compute, output: 0, next: a}\n  - {id: a, type: f, input: '${input.missing}'}\n")
+    free, flow.slots = flow.slots, NoPlace()
+    flow.send(cmd.Create(id="execution", input={}))
+    flow.slots = free
+    flow.send(cmd.StartQueued(node="a"))
+
+
+def a_scope_is_closed_while_a_call_in_it_waits_for_a_place() -> None:
+    flow = rehearse(TWO_BRANCHES % "form")
+    free, flow.slots = flow.slots, NoPlace()
+    flow.send(cmd.Create(id="execution", input={}))
+    flow.slots = free
+    flow.send(cmd.StartQueued(node="other:split.right"))
+    flow.call("other:split.right")
+
+
+def an_operator_holds_what_waits_for_a_child(beside: str) -> None:
+    flow = _begun(
+        "  - {id: s, type: compute, output: 0, next: [c, b]}\n  - {id: c, type: workflow, workflow: other}\n"
+        f"  - {{id: b, type: {beside}}}\n"
+    )
+    flow.send(cmd.Pause(by="op"))
+    flow.send(cmd.ChildPaused(point=flow.point("c").id))
+
+
 RARE: tuple[Callable[[], None], ...] = (
     a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt,
     a_scope_is_closed_while_a_call_in_it_waits_for_an_operator,
@@ -245,4 +306,9 @@ RARE: tuple[Callable[[], None], ...] = (
     going_back_from_behind_the_gate,
     *(partial(going_back_from_a_failed_attempt, most, to) for most in ("1", "2") for to in ("a", "b")),
     a_person_is_asked_when_time_has_passed,
+    *(partial(a_call_waits_for_a_place, then) for then in ("", "again", "released", "rewound")),
+    a_call_that_waited_for_a_place_cannot_be_made,
+    a_scope_is_closed_while_a_call_in_it_waits_for_a_place,
+    lambda: an_operator_holds_what_waits_for_a_child(WAITS),
+    lambda: an_operator_holds_what_waits_for_a_child(ASKED),
 )

@@ -1,13 +1,13 @@
 """Everything that follows by itself, until nothing does: ready nodes begin, finished scopes close, answers are applied.
 
-Behind a closed gate nothing begins; the execution is paused as soon as no call is out any more.
+Behind a closed gate nothing begins; the execution is paused as soon as everything in flight has come to rest.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.engine import events as ev
+from layover.core.engine import gate
 from layover.core.engine.begin import begin, finish
 from layover.core.engine.points import apply, next_answered
 from layover.core.engine.rounds import close_scope, go_on, leaf_output
@@ -21,8 +21,8 @@ def advance(turn: Turn) -> None:
     state = turn.state
     while not (facts := state.facts).closed:
         if facts.gate != "open":
-            if facts.gate == "pausing" and not state.counts["calls"]:
-                turn.emit(ev.ExecutionPaused())
+            if facts.gate == "pausing" and gate.has_drained(state):
+                gate.rest(turn)
             return
         if turn.settled:
             _look_at_scope(turn, turn.settled.pop())

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from layover.core.engine.apply_points import release_children
+from layover.core.engine.gate import calls_out
 from layover.core.engine.movement import as_reached, make_ready, open_scope, set_variables
 from layover.core.engine.state import Execution, Scope
 
 if TYPE_CHECKING:
     from layover.core.engine import events as ev
+
+_GATE_OPEN: Final = {"gate": "open", "paused_reason": "", "paused_at": 0, "in_flight": (), "fates": {}}
 
 
 def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
@@ -19,13 +23,16 @@ def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
         input=event.input,
         trigger=event.trigger,
         user=event.user,
+        parent=event.parent,
+        parent_point=event.parent_point,
         created_at=at,
     )
 
 
 def started(state: Execution, _event: ev.ExecutionStarted, at: int) -> None:
     state.change(started_at=at)
-    open_scope(state, "", Scope(open=len(state.plan.graph.nodes), variables=state.plan.definition.variables))
+    graph = state.plan.graph
+    open_scope(state, "", Scope(open=len(graph.nodes), variables=state.plan.definition.variables), graph)
 
 
 def leg_started(state: Execution, _event: ev.LegStarted, _at: int) -> None:
@@ -33,16 +40,16 @@ def leg_started(state: Execution, _event: ev.LegStarted, _at: int) -> None:
 
 
 def pausing(state: Execution, event: ev.ExecutionPausing, at: int) -> None:
-    state.change(gate="pausing", paused_reason=event.reason, paused_at=at)
+    state.change(gate="pausing", paused_reason=event.reason, paused_at=at, in_flight=calls_out(state))
 
 
 def paused(state: Execution, event: ev.ExecutionPaused, _at: int) -> None:
-    state.change(gate="paused", in_doubt=event.in_doubt)
+    state.change(gate="paused", in_flight=(), fates=event.fates)
 
 
 def resumed(state: Execution, event: ev.ExecutionResumed, _at: int) -> None:
-    facts = state.facts
-    state.change(gate="open", paused_reason="", paused_at=0, resume_count=facts.resume_count + 1, in_doubt=())
+    state.change(**_GATE_OPEN, resume_count=state.facts.resume_count + 1)
+    release_children(state)
     if event.data:
         set_variables(state, "", event.data)
 
@@ -60,7 +67,7 @@ def cancelled(state: Execution, event: ev.ExecutionCancelled, _at: int) -> None:
 
 
 def _close(state: Execution, **facts: object) -> None:
-    state.change(gate="open", paused_reason="", paused_at=0, **facts)
+    state.change(**_GATE_OPEN, **facts)
 
 
 def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from layover.core.engine.movement import (
     drop_scope,
     forget_rounds,
+    is_within,
     move,
     open_scope,
     scope_path,
@@ -17,22 +18,29 @@ from layover.core.engine.movement import (
     settle,
     variables_of,
 )
-from layover.core.engine.state import Collected, Execution, NodeState, Scope
+from layover.core.engine.state import CALLING, Collected, Execution, NodeState, Scope
 
 if TYPE_CHECKING:
     from layover.core.engine import events as ev
+    from layover.core.engine.events import Fate
 
 
 def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
     node = state.node(event.node)
     recovered = event.cause == "recovered"
-    if event.attempt > state.counts["attempts"]:
+    if event.attempt > state.counts.rows["attempts"]:
         state.counts.put("attempts", event.attempt)
     move(
         state,
         event.node,
         node,
-        replace(node, status="scheduled", attempt=event.attempt, recoveries=node.recoveries + recovered, ticket=-1),
+        replace(
+            node,
+            status="queued" if event.queued else "scheduled",
+            attempt=event.attempt,
+            recoveries=node.recoveries + recovered,
+            ticket=-1,
+        ),
     )
 
 
@@ -102,17 +110,20 @@ def scope_opened(state: Execution, event: ev.ScopeOpened, _at: int) -> None:
     state.nodes.put(
         name, replace(container, open_scopes=container.open_scopes + 1, next_round=container.next_round + 1)
     )
-    copied = state.planned(name).node.type == "parallel"
+    planned, path = state.planned(name), scope_path(name, key)
+    graph = planned.body(key)
+    state.keep_graph(path, graph)
+    copied = planned.node.type == "parallel"
     variables = variables_of(state, name.partition(":")[2]) if copied else None
-    path = scope_path(name, key)
-    size = len(state.graph(path).nodes)
-    open_scope(state, path, Scope(open=size, node=name, key=key, item=event.item, variables=variables))
+    scope = Scope(open=len(graph.nodes), node=name, key=key, item=event.item, variables=variables)
+    open_scope(state, path, scope, graph)
 
 
 def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
     path = scope_path(event.node, event.key)
     if path in state.scopes.rows:
         if event.end in ("failed", "cancelled"):
+            _keep_fates(state, path)
             for inner in list(scopes_within(state, path)):
                 drop_scope(state, inner)
         drop_scope(state, path)
@@ -123,6 +134,14 @@ def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
         state.nodes.put(event.node, replace(container, next_round=container.next_round + 1))
     kept = event.end in ("done", "broken")
     state.collected.put((event.node, event.key), Collected(output=event.output, kept=kept, error=event.error))
+
+
+def _keep_fates(state: Execution, path: str) -> None:
+    """Keep what became of the nodes in a scope that were in flight when the gate closed, before they are forgotten."""
+    within = {name: state.node(name).status for name in state.facts.in_flight if is_within(name, path)}
+    if within:
+        ended: dict[str, Fate] = {name: "stopped" if one in CALLING else one for name, one in within.items()}
+        state.change(fates={**state.facts.fates, **ended})
 
 
 def variable_set(state: Execution, event: ev.VariableSet, _at: int) -> None:

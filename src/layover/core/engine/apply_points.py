@@ -28,6 +28,8 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
     _set_point_timer(state, point)
     if event.kind in PEOPLE:
         state.count("people", 1)
+    elif event.kind == "child":
+        state.count("children", 1)
     node = state.node(event.node)
     move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
 
@@ -76,6 +78,25 @@ def delegated(state: Execution, event: ev.PausePointDelegated, _at: int) -> None
     _change_point(state, replace(point, rules=rules))
 
 
+def held(state: Execution, event: ev.PausePointHeld, _at: int) -> None:
+    _hold(state, state.points[event.point], held=True)
+
+
+def released(state: Execution, event: ev.PausePointReleased, _at: int) -> None:
+    _hold(state, state.points[event.point], held=False)
+
+
+def release_children(state: Execution) -> None:
+    """Take every child for being at work: all are told to go on."""
+    for point in [point for point in state.points.rows.values() if point.held]:
+        _hold(state, point, held=False)
+
+
+def _hold(state: Execution, point: Point, *, held: bool) -> None:
+    state.points.put(point.id, replace(point, held=held))
+    state.count("children", -1 if held else 1)
+
+
 def answered(state: Execution, event: ev.PausePointAnswered, _at: int) -> None:
     point = state.points[event.point]
     turn = state.counts["answers"]
@@ -90,12 +111,20 @@ def answered(state: Execution, event: ev.PausePointAnswered, _at: int) -> None:
             error=event.error,
             by=event.by,
             turn=turn,
+            held=False,
         ),
     )
     state.answered.put(turn, event.point)
     state.timers.drop(event.point)
+    _uncount(state, point)
+
+
+def _uncount(state: Execution, point: Point) -> None:
+    """Count an open point no longer."""
     if point.kind in PEOPLE:
         state.count("people", -1)
+    elif point.kind == "child" and not point.held:
+        state.count("children", -1)
 
 
 def point_ended(
@@ -106,8 +135,8 @@ def point_ended(
     state.timers.drop(event.point)
     if point.status == "answered":
         take_off(state, state.answered, point.turn, "first_answer", "answers")
-    elif point.kind in PEOPLE:
-        state.count("people", -1)
+    else:
+        _uncount(state, point)
     node = state.node(point.node)
     if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE and not point.key:
         state.change(answered=point.node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, assert_never, cast
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -12,20 +12,15 @@ from layover.core.definitions.durations import parse_duration
 from layover.core.definitions.node_types import (
     Approval,
     AskingNode,
-    Callback,
     ChildWorkflow,
     Compute,
     Condition,
     Delay,
     End,
     Http,
-    Loop,
     Merge,
-    Parallel,
     Set,
     Switch,
-    WaitSignal,
-    WorkingNode,
 )
 from layover.core.engine import events as ev
 from layover.core.engine.approvals import settle_approval
@@ -35,6 +30,7 @@ from layover.core.engine.rounds import enter
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import parse_timestamp
 from layover.core.expressions.values import equal
+from layover.core.ids import child_id
 from layover.core.people import Rules
 
 if TYPE_CHECKING:
@@ -46,30 +42,44 @@ def begin(turn: Turn, name: str) -> None:
     """Decide what a ready node does first; afterwards it is no longer ready."""
     planned = turn.state.planned(name)
     try:
-        match planned.node:
-            case Loop() | Parallel():
-                enter(turn, name, planned)
-            case WorkingNode():
+        match planned.role:
+            case "call" | "awaited" | "detached":
                 attempt(turn, name, planned, "reached")
-            case Delay() | AskingNode() | WaitSignal():
+            case "inline":
+                _decide_inline(turn, name, planned)
+            case "container":
+                enter(turn, name, planned)
+            case "wait":
                 _wait(turn, name, planned)
             case _:
-                _decide_inline(turn, name, planned)
+                assert_never(planned.role)
     except ExpressionError as failure:
         fail(turn, name, error_of(failure))
 
 
 def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause) -> None:
     """Make another attempt of a node that calls something, or has something called and waits for it."""
-    number = (turn.state.node(name).attempt or turn.state.counts["old_attempts"]) + 1
-    turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=number, cause=cause))
-    start_attempt(turn, name, planned, number)
+    number = (turn.state.node(name).attempt or turn.state.counts.rows["old_attempts"]) + 1
+    node_type = planned.node.type
+    queued = planned.role == "call" and not turn.slots.take(node_type)
+    turn.emit(ev.NodeScheduled(node=name, node_type=node_type, attempt=number, cause=cause, queued=queued))
+    if not queued:
+        start_attempt(turn, name, planned, number)
+
+
+def start_queued(turn: Turn, name: str) -> None:
+    """Start a call that waits for a place, if there is one now."""
+    node = turn.state.node(name)
+    if node.status == "queued" and turn.state.facts.gate == "open":
+        planned = turn.state.planned(name)
+        if turn.slots.take(planned.node.type):
+            start_attempt(turn, name, planned, node.attempt)
 
 
 def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> None:
     """Start an attempt that has been scheduled: its input is what its templates give now."""
     try:
-        if isinstance(planned.node, Callback | ChildWorkflow):
+        if planned.role == "awaited":
             _wait(turn, name, planned)
             return
         given = _input(turn, name, planned)
@@ -79,6 +89,8 @@ def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> N
         return
     until = turn.now + timeout if timeout is not None else None
     turn.emit(ev.NodeStarted(node=name, attempt=number, input=given, timeout_at=until))
+    if planned.role == "detached":  # that it will be started is all there is to it
+        complete(turn, name, {"execution_id": child_id(turn.state.facts.id, name, number)})
 
 
 def complete(turn: Turn, name: str, output: object, port: str = "done") -> None:
@@ -86,7 +98,9 @@ def complete(turn: Turn, name: str, output: object, port: str = "done") -> None:
     started = turn.state.node(name).started_at
     duration = turn.now - started if started else 0
     turn.emit(ev.NodeCompleted(node=name, output=output, port=port, duration_ms=duration))
-    turn.settled.append(turn.scope_of(name))
+    path = turn.scope_of(name)
+    if not turn.state.scopes.rows[path].open:
+        turn.settled.append(path)
 
 
 # Nodes that the engine decides by itself
@@ -129,9 +143,8 @@ def _merged(turn: Turn, name: str, planned: PlannedNode, node: Merge) -> object:
     if node.strategy == "custom":
         return turn.render(name, planned, "output")
     path = turn.scope_of(name)
-    graph = turn.state.graph(path)
-    sources = [one for one in graph.nodes if any(planned.index in targets for targets in one.ports.values())]
-    rows = {one: turn.state.node(context_id(path, one.id)) for one in sources}
+    nodes = turn.state.graph(path).nodes
+    rows = {nodes[one]: turn.state.node(context_id(path, nodes[one].id)) for one in planned.sources}
     arrived = {
         one.id: row
         for one, row in rows.items()
@@ -163,10 +176,10 @@ def finish(turn: Turn, output: object, outcome: str = "executed", reason: str = 
 
 
 def _input(turn: Turn, name: str, planned: PlannedNode) -> object:
-    if isinstance(planned.node, Http):
+    if planned.node.type == "http":
         fields = ("url", "headers", "query", "body", "auth")
         return {
-            "method": planned.node.method,
+            "method": cast("Http", planned.node).method,
             **{field: turn.render(name, planned, field) for field in fields if field in planned.fillings},
         }
     return turn.render(name, planned, "input")
@@ -184,9 +197,12 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
         else:
             turn.emit(ev.PausePointOpened(node=name, point=turn.new_id(), kind="timer", deadline=until))
         return
-    length = _span(turn, name, planned, "deadline") if hasattr(node, "deadline") else None
+    field = "timeout" if isinstance(node, ChildWorkflow) else "deadline"
+    length = _span(turn, name, planned, field) if hasattr(node, field) else None
     deadline = turn.now + length if length is not None else None
     on_deadline = cast("str | None", getattr(node, "on_deadline", None))
+    if isinstance(node, ChildWorkflow) and deadline is not None:
+        on_deadline = "timeout"
     rules: Rules | None = None
     remind_at: tuple[int, ...] = ()
     escalate_at: int | None = None
@@ -223,6 +239,8 @@ def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
             details[field] = turn.text(name, planned, field)
         elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
             details[field] = turn.render(name, planned, field)
+    if isinstance(planned.node, ChildWorkflow):
+        details["child"] = child_id(turn.state.facts.id, name, turn.state.node(name).attempt)
     failure = turn.state.node(name).error
     if failure is not None:
         details["failure"] = {"code": failure.code, "message": failure.message, "context_id": failure.context_id}

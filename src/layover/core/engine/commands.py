@@ -14,12 +14,15 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Create(Command, frozen=True, kw_only=True):
-    """Begin an execution."""
+    """Begin an execution, whose first leg is the instance's; a child that is waited for has a parent and its point."""
 
     id: str
     input: object = None
     trigger: object = None
     user: str | None = None
+    parent: str | None = None
+    parent_point: str | None = None
+    instance: str = ""
 
 
 class Complete(Command, frozen=True, kw_only=True):
@@ -84,6 +87,12 @@ class StartLeg(Command, frozen=True, kw_only=True):
     instance: str
 
 
+class StartQueued(Command, frozen=True, kw_only=True):
+    """There may be a place for a call that waits for one."""
+
+    node: str
+
+
 class Wake(Command, frozen=True, kw_only=True):
     """Time has passed: do what is due."""
 
@@ -124,6 +133,18 @@ class Report(Command, frozen=True, kw_only=True):
     point: str
     output: object = None
     error: Error | None = None
+
+
+class ChildPaused(Command, frozen=True, kw_only=True):
+    """The child that a point waits for is paused."""
+
+    point: str
+
+
+class ChildResumed(Command, frozen=True, kw_only=True):
+    """The child that a point waits for was paused and goes on."""
+
+    point: str
 
 
 class CancelPoint(Command, frozen=True, kw_only=True):
@@ -186,11 +207,14 @@ AnyCommand: TypeAlias = (
     | Ask
     | Sleep
     | StartLeg
+    | StartQueued
     | Wake
     | Answer
     | Delegate
     | Deliver
     | Report
+    | ChildPaused
+    | ChildResumed
     | CancelPoint
     | Pause
     | StopDraining

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
-from layover.core.engine import points, recovery
+from layover.core.engine import gate, points, recovery
 from layover.core.engine.advance import advance, look_everywhere
-from layover.core.engine.begin import complete
+from layover.core.engine.begin import complete, start_queued
 from layover.core.engine.failures import attempt_failed, cancel_points
 from layover.core.engine.timing import wake
-from layover.core.engine.turn import Turn
+from layover.core.engine.turn import UNLIMITED, Slots, Turn
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -23,25 +23,27 @@ if TYPE_CHECKING:
 _FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
 _ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.CancelPoint
 _ByOperator: TypeAlias = cmd.Pause | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
-_ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StopDraining
+_ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
 
-def decide(state: Execution, command: cmd.AnyCommand, now: int) -> list[ev.AnyEvent]:
+def decide(state: Execution, command: cmd.AnyCommand, now: int, slots: Slots = UNLIMITED) -> list[ev.AnyEvent]:
     """Return what a command leads to; the state stays as it was."""
     try:
-        return play(state, command, now)
+        return play(state, command, now, slots)
     finally:
         state.journal.revert()
 
 
-def play(state: Execution, command: cmd.AnyCommand, now: int) -> list[ev.AnyEvent]:
-    """Return what a command leads to; the state moves along and can still go back."""
-    turn = Turn(state, now)
-    exists = bool(state.counts["seq"])
-    if isinstance(command, cmd.Create):
-        if not exists:
+def play(state: Execution, command: cmd.AnyCommand, now: int, slots: Slots = UNLIMITED) -> list[ev.AnyEvent]:
+    """Return what a command leads to; the state moves along and can still go back.
+
+    A call for which there is no slot is left in the queue, until `StartQueued` finds one for it.
+    """
+    turn = Turn(state, now, slots)
+    if not state.counts.rows["seq"]:
+        if isinstance(command, cmd.Create):
             _create(turn, command)
-    elif exists and (not state.facts.closed or isinstance(command, cmd.Retry | cmd.Rewind)):
+    elif not state.facts.closed or isinstance(command, cmd.Retry | cmd.Rewind):
         _handle(turn, command)
     advance(turn)
     return turn.events
@@ -57,12 +59,16 @@ def _create(turn: Turn, command: cmd.Create) -> None:
             input=command.input,
             trigger=command.trigger,
             user=command.user,
+            parent=command.parent,
+            parent_point=command.parent_point,
         )
     )
+    if command.instance:
+        turn.emit(ev.LegStarted(cause="created", instance=command.instance))
     turn.emit(ev.ExecutionStarted())
 
 
-def _handle(turn: Turn, command: _FromNode | _ToPoint | _ByOperator | _ByInstance) -> None:
+def _handle(turn: Turn, command: cmd.AnyCommand) -> None:
     match command:
         case cmd.Complete() | cmd.Fail() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
             node = turn.state.nodes.get(command.node)
@@ -71,10 +77,14 @@ def _handle(turn: Turn, command: _FromNode | _ToPoint | _ByOperator | _ByInstanc
                 _hear_node(turn, command)
         case cmd.Answer() | cmd.Delegate() | cmd.Deliver() | cmd.Report() | cmd.CancelPoint():
             _tell_point(turn, command)
+        case cmd.ChildPaused() | cmd.ChildResumed():
+            points.hold(turn, command)
         case cmd.Pause() | cmd.Resume() | cmd.Cancel() | cmd.Retry() | cmd.Rewind():
             _obey(turn, command)
-        case cmd.Wake() | cmd.Recover() | cmd.StartLeg() | cmd.StopDraining():
+        case cmd.Wake() | cmd.Recover() | cmd.StartLeg() | cmd.StartQueued() | cmd.StopDraining():
             _serve_instance(turn, command)
+        case cmd.Create():
+            pass  # it has been created before
         case _:
             assert_never(command)
 
@@ -85,11 +95,15 @@ def _serve_instance(turn: Turn, command: _ByInstance) -> None:
             wake(turn)
         case cmd.StartLeg():
             turn.emit(ev.LegStarted(cause=command.cause, instance=command.instance))
+        case cmd.StartQueued():
+            start_queued(turn, command.node)
         case cmd.Recover() if turn.state.facts.gate == "open":
             recovery.recover(turn)
-        case cmd.Recover() | cmd.StopDraining():  # behind a closed gate nothing starts again
-            if turn.state.facts.gate == "pausing":
-                turn.emit(ev.ExecutionPaused(in_doubt=recovery.calls_out(turn)))
+        case cmd.Recover() | cmd.StopDraining():
+            # Behind a closed gate nothing starts again. Of what an instance had, only calls are lost with it.
+            lost = isinstance(command, cmd.StopDraining) or turn.state.counts["calls"]
+            if turn.state.facts.gate == "pausing" and lost:
+                gate.rest(turn)
         case _:
             assert_never(command)
 

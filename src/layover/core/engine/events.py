@@ -3,6 +3,9 @@
 Each event has a stable tag and carries everything that replay needs; changes are additive only. `node` is always a
 context id, and a node is opened by `NodeScheduled` and closed by one of its ends. A node that the engine decides by
 itself (a condition, a set) has only its `NodeCompleted`. Skipped paths are derived from the plan and never logged.
+
+Values in events are plain JSON, so no event can be part of a cycle, and the collector need not look at any of them
+(`gc=False`). The same goes for the rows of the state.
 """
 
 from __future__ import annotations
@@ -16,13 +19,29 @@ from layover.core.people import Decision, Rules
 PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
 ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]
 Cause = Literal["reached", "retried", "recovered", "answered"]
+NodeStatus = Literal[
+    "idle",  # some of its edges are settled
+    "ready",  # it may begin
+    "scheduled",  # a call will be made
+    "queued",  # a call will be made as soon as there is a place for it
+    "running",  # a call is being made
+    "entered",  # a container whose scopes are at work
+    "waiting",  # its pause point is open
+    "backoff",  # it failed and will be tried again
+    "incident",  # it failed for good and waits for an operator
+    "stopped",  # it was given up because what it belongs to ended
+    "completed",
+    "failed",
+    "skipped",
+]
+Fate = NodeStatus | Literal["in_doubt"]  # its call is out, and nobody waits for it any longer
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", gc=False):
     """A fact in the log of one execution."""
 
 
-class Error(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Error(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What later nodes read as `errors.<id>`."""
 
     code: str
@@ -39,7 +58,10 @@ class Error(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"):
-    """The execution exists; its definition is the immutable version with this hash."""
+    """The execution exists; its definition is the immutable version with this hash.
+
+    A child that its parent waits for has the point at which it does; a detached one has none.
+    """
 
     id: str
     workflow: str
@@ -47,6 +69,8 @@ class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"
     input: object = None
     trigger: object = None
     user: str | None = None
+    parent: str | None = None
+    parent_point: str | None = None
 
 
 class ExecutionStarted(Event, frozen=True, kw_only=True, tag="execution_started"):
@@ -68,9 +92,9 @@ class ExecutionPausing(Event, frozen=True, kw_only=True, tag="execution_pausing"
 
 
 class ExecutionPaused(Event, frozen=True, kw_only=True, tag="execution_paused"):
-    """Everything that was in flight has come to rest; `in_doubt` are nodes whose fate is not known."""
+    """Everything that was in flight when the gate closed has come to rest, or is not waited for any longer."""
 
-    in_doubt: tuple[str, ...] = ()
+    fates: dict[str, Fate] = {}
 
 
 class ExecutionResumed(Event, frozen=True, kw_only=True, tag="execution_resumed"):
@@ -128,19 +152,20 @@ class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancel
 
 
 class NodeScheduled(Event, frozen=True, kw_only=True, tag="node_scheduled"):
-    """A call will be made; the attempt numbers every start, recoveries included."""
+    """A call will be made, at once or when there is a place; the attempt numbers every start, recoveries included."""
 
     node: str
     node_type: str
-    attempt: int
+    attempt: int = 1
     cause: Cause = "reached"
+    queued: bool = False
 
 
 class NodeStarted(Event, frozen=True, kw_only=True, tag="node_started"):
     """A call is being made with this input; for a container: these are the items of its rounds."""
 
     node: str
-    attempt: int
+    attempt: int = 1
     input: object = None
     timeout_at: int | None = None
 
@@ -265,6 +290,18 @@ class PausePointDelegated(Event, frozen=True, kw_only=True, tag="pause_point_del
     taker: str
 
 
+class PausePointHeld(Event, frozen=True, kw_only=True, tag="pause_point_held"):
+    """The child that is waited for is paused."""
+
+    point: str
+
+
+class PausePointReleased(Event, frozen=True, kw_only=True, tag="pause_point_released"):
+    """The child that is waited for was paused and goes on."""
+
+    point: str
+
+
 class PausePointAnswered(Event, frozen=True, kw_only=True, tag="pause_point_answered"):
     """The point has its answer: how the node will leave, and with which output."""
 
@@ -282,16 +319,18 @@ class PausePointApplied(Event, frozen=True, kw_only=True, tag="pause_point_appli
 
 
 class PausePointExpired(Event, frozen=True, kw_only=True, tag="pause_point_expired"):
-    """The deadline passed first; a timer's deadline is what it waits for."""
+    """The deadline passed first; a timer's deadline is what it waits for. `child` is at work and has to be told."""
 
     point: str
+    child: str = ""
 
 
 class PausePointCancelled(Event, frozen=True, kw_only=True, tag="pause_point_cancelled"):
-    """Nobody waits for the point any more."""
+    """Nobody waits for the point any more. `child` is at work and has to be told."""
 
     point: str
     reason: str = ""
+    child: str = ""
 
 
 AnyEvent: TypeAlias = (
@@ -321,6 +360,8 @@ AnyEvent: TypeAlias = (
     | PausePointReminded
     | PausePointEscalated
     | PausePointDelegated
+    | PausePointHeld
+    | PausePointReleased
     | PausePointAnswered
     | PausePointApplied
     | PausePointExpired

@@ -25,7 +25,7 @@ def evolve(state: Execution, event: ev.AnyEvent, at: int) -> Execution:
     seq = counts["seq"]
     state.journal.note((counts, "seq", seq))  # as `count` does, which is not called here: it would be for every event
     counts["seq"] = seq + 1
-    if state.plan.definition.settings.timeout is not None:
+    if state.timed:
         executions.count_active_time(state, at)
     return state
 
@@ -67,6 +67,8 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
         ev.PausePointReminded: points.reminded,
         ev.PausePointEscalated: points.escalated,
         ev.PausePointDelegated: points.delegated,
+        ev.PausePointHeld: points.held,
+        ev.PausePointReleased: points.released,
         ev.PausePointAnswered: points.answered,
         ev.PausePointApplied: points.point_ended,
         ev.PausePointExpired: points.point_ended,

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Loop, Parallel, WorkingNode
 from layover.core.engine import events as ev
-from layover.core.engine.going_back import can_go_back, go_back, is_behind
-from layover.core.engine.movement import open_scopes, scopes_within
+from layover.core.engine.going_back import can_go_back, give_up, go_back, is_behind
+from layover.core.engine.movement import open_scopes, points_in, scopes_within
 from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
 
 if TYPE_CHECKING:
-    from layover.core.engine.state import Execution
     from layover.core.engine.turn import Turn
     from layover.core.expressions import ExpressionError
+
+
+TIMEOUT = ev.Error(code="timeout", type="TimeoutError", message="The attempt took longer than its timeout.")
 
 
 def error_of(failure: ExpressionError) -> ev.Error:
@@ -132,17 +133,7 @@ def cancel_scopes(turn: Turn, container: str) -> None:
 
 def cancel_points(turn: Turn, path: str, reason: str = "") -> None:
     """Cancel every pause point in a scope and in the scopes within it."""
-    for point in sorted(_points_within(turn.state, path) if path else turn.state.points.rows):
-        turn.emit(ev.PausePointCancelled(point=point, reason=reason))
-
-
-def _points_within(state: Execution, path: str) -> list[str]:
-    """Return the points in a scope by a look at its nodes: there may be many more points elsewhere."""
-    if not state.points.rows:
-        return []
-    names = (
-        context_id(inner, planned.node.id)
-        for inner in (path, *scopes_within(state, path))
-        for planned in state.graph(inner).nodes
-    )
-    return [point for name in names if (point := state.node(name).point)]
+    state = turn.state
+    found = points_in(state, (path, *scopes_within(state, path))) if path else state.points.rows
+    for point in sorted(found):
+        give_up(turn, state.points[point], reason)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from layover.core.context_ids import context_id
 from layover.core.engine import events as ev
-from layover.core.engine.movement import scope_path
+from layover.core.engine.movement import points_in, scope_path, scopes_of
 from layover.core.engine.rewinding import behind_of
 
 if TYPE_CHECKING:
+    from layover.core.engine.state import Execution, Point
     from layover.core.engine.turn import Turn
 
 
@@ -26,12 +27,16 @@ def is_behind(turn: Turn, name: str, to: str) -> bool:
     return _is_among(turn, name, _names_behind(turn, to))
 
 
+def give_up(turn: Turn, point: Point, reason: str) -> None:
+    """Wait no longer at a point; a child that is waited for there is to be told."""
+    turn.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child))
+
+
 def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error: ev.Error | None = None) -> None:
     """Go back to a node that one can go back to; a closed execution is reopened by it."""
     names = _names_behind(turn, to)
-    for point in sorted(turn.state.points.rows.values(), key=lambda point: point.id):
-        if _is_among(turn, point.node, names):
-            turn.emit(ev.PausePointCancelled(point=point.id, reason=reason))
+    for point in _points_behind(turn.state, names):
+        give_up(turn, turn.state.points[point], reason)
     if turn.state.facts.closed:
         given_up = tuple(
             sorted(
@@ -43,6 +48,11 @@ def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error:
         )
         turn.emit(ev.ExecutionReopened(why="rewind", nodes=given_up, by=by))
     turn.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
+
+
+def _points_behind(state: Execution, names: list[str]) -> list[str]:
+    own = [point for name in names if (point := state.node(name).point)]
+    return sorted((*own, *points_in(state, (path for name in names for path in scopes_of(state, name)))))
 
 
 def _names_behind(turn: Turn, to: str) -> list[str]:

@@ -7,18 +7,26 @@ length of the history. Whatever is counted or queued by a node's status is kept 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
 from layover.core.context_ids import context_id, within
-from layover.core.engine.state import CALLING, Count, Execution, NodeState, NodeStatus, Scope
+from layover.core.engine.state import Count, Execution, NodeState, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from layover.core.engine.events import NodeStatus
     from layover.core.engine.tables import Table
-    from layover.core.plan import PlannedNode
+    from layover.core.plan import PlannedGraph, PlannedNode
+
+_COUNTED: Final[dict[NodeStatus, Count]] = {
+    "scheduled": "calls",
+    "running": "calls",
+    "queued": "queued",
+    "incident": "people",
+}
 
 
 def scope_path(container: str, key: int | str) -> str:
@@ -45,22 +53,22 @@ def set_variables(state: Execution, path: str, values: dict[str, object]) -> Non
     state.scopes.put(path, replace(scope, variables={**(scope.variables or {}), **values}))
 
 
-def open_scope(state: Execution, path: str, scope: Scope) -> None:
+def open_scope(state: Execution, path: str, scope: Scope, graph: PlannedGraph) -> None:
     """Begin a scope: its first nodes are ready."""
     state.scopes.put(path, scope)
-    graph = state.graph(path)
     for index in graph.starts:
-        name = context_id(path, graph.nodes[index].node.id)
+        name = context_id(path, graph.nodes[index].id)
         state.nodes.put(name, NodeState(status="ready", ticket=_take_ticket(state, name)))
 
 
 def drop_scope(state: Execution, path: str) -> None:
     """Forget a scope and every node in it."""
     for planned in state.graph(path).nodes:
-        name = context_id(path, planned.node.id)
+        name = context_id(path, planned.id)
         node = state.nodes.rows.get(name)
         if node is not None:
-            _recount(state, name, node, "idle")
+            if node.status != "completed":  # that is counted nowhere
+                _recount(state, name, node, "idle")
             if node.next_round:
                 forget_rounds(state, name, node)
             state.nodes.drop(name)
@@ -88,7 +96,7 @@ def scopes_within(state: Execution, path: str) -> Iterator[str]:
     """Find the scopes that are open inside a scope, at any depth."""
     for planned in state.graph(path).nodes:
         if planned.bodies:
-            yield from scopes_of(state, context_id(path, planned.node.id))
+            yield from scopes_of(state, context_id(path, planned.id))
 
 
 def scopes_of(state: Execution, container: str) -> Iterator[str]:
@@ -96,6 +104,20 @@ def scopes_of(state: Execution, container: str) -> Iterator[str]:
     for path in open_scopes(state, container):
         yield path
         yield from scopes_within(state, path)
+
+
+def points_in(state: Execution, paths: Iterable[str]) -> list[str]:
+    """Return the points in some scopes by a look at their nodes: there may be many more points elsewhere."""
+    if not state.points.rows:
+        return []
+    names = (context_id(path, planned.id) for path in paths for planned in state.graph(path).nodes)
+    return [point for name in names if (point := state.node(name).point)]
+
+
+def is_within(name: str, path: str) -> bool:
+    """Return whether a node is in a scope, or in one inside it."""
+    around = name.partition(":")[2]
+    return around == path or around.startswith(f"{path}:")
 
 
 def forget_rounds(state: Execution, container: str, node: NodeState) -> None:
@@ -115,13 +137,16 @@ def move(state: Execution, name: str, old: NodeState, new: NodeState) -> None:
 def _recount(state: Execution, name: str, old: NodeState, new: NodeStatus) -> None:
     """Keep right whatever depends on the status that a node leaves, and on the one that it takes."""
     was = old.status
-    change = (new in CALLING) - (was in CALLING)
-    if change:
-        state.count("calls", change)
+    if was == "scheduled" and new == "running":
+        return  # by far the most common, and nothing changes that is kept
+    left, taken = _COUNTED.get(was), _COUNTED.get(new)
+    if left != taken:
+        if left is not None:
+            state.count(left, -1)
+        if taken is not None:
+            state.count(taken, 1)
     if was == "ready":
         take_off(state, state.queue, old.ticket, "first_ticket", "next_ticket")
-    elif was == "incident" or new == "incident":
-        state.count("people", (new == "incident") - (was == "incident"))
     if name in state.timers.rows:
         state.timers.drop(name)
 
@@ -142,9 +167,9 @@ def take_off(state: Execution, queue: Table[int, str], number: int, first: Count
     """Take something off a queue; two counts keep which number is the first in it, and which the next to be given."""
     queue.drop(number)
     counts, rows = state.counts.rows, queue.rows
-    lowest, end = counts[first], counts[beyond]
-    if number == lowest:
-        while lowest < end and lowest not in rows:
+    if number == counts[first]:
+        lowest = number + 1 if rows else counts[beyond]
+        while rows and lowest not in rows:
             lowest += 1
         state.counts.put(first, lowest)
 
@@ -153,23 +178,22 @@ def settle(state: Execution, name: str, port: str | None) -> None:
     """Settle a node's edges, and in turn every node that this leaves without any way to be reached."""
     id_, _, path = name.partition(":")
     graph = state.graph(path)
-    settled: list[tuple[PlannedNode, str | None]] = [(graph.node(id_), port)]
+    settled: list[tuple[PlannedNode, str | None]] = [(graph.by_id[id_], port)]
     closed = 0
     while settled:
         planned, taken_port = settled.pop()
         closed += 1
-        for out, targets in planned.ports.items():
-            for index in targets:
-                target = graph.nodes[index]
-                if arrive(state, path, target, taken=out == taken_port):
-                    settled.append((target, None))
+        for out, index in planned.edges:
+            target = graph.nodes[index]
+            if arrive(state, path, target, taken=out == taken_port):
+                settled.append((target, None))
     scope = state.scopes.rows[path]
     state.scopes.put(path, replace(scope, open=scope.open - closed))
 
 
 def arrive(state: Execution, path: str, target: PlannedNode, *, taken: bool) -> bool:
     """Settle one edge into a node; return whether the node can no longer be reached."""
-    name = context_id(path, target.node.id)
+    name = context_id(path, target.id)
     node = state.node(name)
     arrived, reached = node.settled + 1, node.taken + taken
     status, ticket = node.status, node.ticket

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from layover.core.context_ids import context_id
-from layover.core.definitions.node_types import Loop, Parallel
 from layover.core.engine.movement import variables_of
 from layover.core.expressions import Moment
 
 if TYPE_CHECKING:
+    from layover.core.definitions.node_types import Loop, Parallel
     from layover.core.engine.events import Error
     from layover.core.engine.state import Execution, NodeState
 
@@ -42,30 +42,23 @@ class Names(dict[str, object]):
         return found
 
     def _of_scopes(self, name: str) -> object:
-        path = self._path
+        """Return what a container around gives its rounds under a name."""
+        state, path = self._state, self._path
         while path:
-            around, _, step = path.rpartition(":")
-            found = _names_of_scope(self._state, path, around, step)
-            if name in found:
-                return found[name]
-            path = around
+            scope = state.scopes.rows.get(path)
+            if scope is not None and not isinstance(scope.key, str):
+                container = cast("Loop | Parallel", state.planned(scope.node).node)
+                if name == container.index_as:
+                    return scope.key
+                if name == container.as_ and container.for_each is not None:
+                    return scope.item
+            path = path.rpartition(":")[0]
         raise KeyError(name)
 
 
 def moment(state: Execution, name: str, now: int) -> Moment:
     """Return where `now()` and `uuid()` of a node come from: the same for every replay of the same step."""
     return Moment(now, f"{state.facts.id}/{name}/{state.counts.rows['seq']}")
-
-
-def _names_of_scope(state: Execution, path: str, around: str, step: str) -> dict[str, object]:
-    """Return the names that a container gives to one of its scopes."""
-    container = state.graph(around).node(step.partition(".")[0]).node
-    scope = state.scopes.rows.get(path)
-    if scope is None or not isinstance(container, Loop | Parallel) or isinstance(scope.key, str):
-        return {}
-    if container.for_each is None:
-        return {container.index_as: scope.key}
-    return {container.as_: scope.item, container.index_as: scope.key}
 
 
 class _View(Mapping[str, object]):
@@ -148,6 +141,7 @@ def _execution(state: Execution, _path: str) -> object:
         "created_at": facts.created_at,
         "started_at": facts.started_at,
         "user": facts.user,
+        "parent_id": facts.parent,
         "resume_count": facts.resume_count,
     }
 

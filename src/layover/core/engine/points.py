@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from layover.core.definitions.node_types import WaitSignal
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
-from layover.core.engine.answers import refusal, verdict
+from layover.core.engine.answers import decision_of, refusal, schema_problem
 from layover.core.engine.approvals import decision_output, settle_approval
 from layover.core.engine.begin import attempt, complete, user_names
-from layover.core.engine.failures import attempt_failed, fail
+from layover.core.engine.failures import TIMEOUT, attempt_failed, fail
+from layover.core.engine.going_back import give_up
 from layover.core.expressions import ExpressionError
-from layover.core.people import Accepted, Decision, Person, Refusal, Rules, check_delegation
+from layover.core.people import Person, Refusal, Rules, check_delegation
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
@@ -35,17 +36,9 @@ def answer(turn: Turn, command: cmd.Answer) -> None:
     if point.kind == "form":
         turn.emit(ev.PausePointAnswered(point=point.id, output=command.data, by=command.by))
         return
-    accepted = verdict(point, command)
-    if not isinstance(accepted, Accepted):
+    decision = decision_of(point, command, turn.now)
+    if decision is None:
         return
-    decision = Decision(
-        by=command.by,
-        approved=bool(command.approved),
-        at=turn.now,
-        comment=command.comment,
-        data=command.data,
-        on_behalf_of=accepted.on_behalf_of,
-    )
     turn.emit(ev.PausePointDecided(point=point.id, decision=decision))
     settle_approval(turn, point.id)
 
@@ -93,11 +86,22 @@ def report(turn: Turn, command: cmd.Report) -> None:
         turn.emit(ev.PausePointAnswered(point=point.id, output=command.output, error=command.error))
 
 
+def hold(turn: Turn, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
+    """Note whether a child that is waited for is paused, by whomever."""
+    point = turn.state.points.get(command.point)
+    if point is None or not point.child:
+        return
+    if isinstance(command, cmd.ChildPaused) and not point.held:
+        turn.emit(ev.PausePointHeld(point=point.id))
+    elif isinstance(command, cmd.ChildResumed) and point.held:
+        turn.emit(ev.PausePointReleased(point=point.id))
+
+
 def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
     """Give up a point: its node fails, and an error port can take care of it."""
     point = turn.state.points.get(command.point)
     if point is not None:
-        turn.emit(ev.PausePointCancelled(point=point.id, reason=command.reason))
+        give_up(turn, point, command.reason)
         message = command.reason or "The pause was cancelled."
         fail(turn, point.node, ev.Error(code="pause_cancelled", message=message, retryable=False))
 
@@ -132,6 +136,10 @@ def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
     """Let a running function rest at a point of its own; what it has recorded before is not asked again."""
     if command.key in turn.state.node(command.node).journal:
         return
+    if isinstance(command, cmd.Ask) and (problem := schema_problem(command.schema)) is not None:
+        error = ev.Error(code="bad_schema", message=f"Its question `{command.key}`: {problem}", retryable=False)
+        attempt_failed(turn, command.node, error)
+        return
     if isinstance(command, cmd.Sleep):
         kind: ev.PointKind = "timer"
         deadline: int | None = turn.now + command.length_ms
@@ -165,7 +173,7 @@ def come_due(turn: Turn, point: Point) -> None:
 
 def expire(turn: Turn, point: Point) -> None:
     """Decide what a passed deadline means."""
-    turn.emit(ev.PausePointExpired(point=point.id))
+    turn.emit(ev.PausePointExpired(point=point.id, child=point.child))
     if point.key and point.kind == "timer":
         run_on(turn, point, None)
         return
@@ -180,6 +188,8 @@ def expire(turn: Turn, point: Point) -> None:
             _leave(turn, point.node, "approved" if approved else "rejected", output)
         case "expired":
             _leave(turn, point.node, "expired", None)
+        case "timeout":
+            attempt_failed(turn, point.node, TIMEOUT)
         case _:
             message = "The deadline passed without an answer."
             fail(turn, point.node, ev.Error(code="deadline_passed", message=message, retryable=False))

@@ -8,7 +8,6 @@ from layover.core.engine import events as ev
 from layover.core.engine.begin import attempt, start_attempt
 from layover.core.engine.failures import fail
 from layover.core.engine.going_back import can_go_back, go_back
-from layover.core.engine.state import CALLING
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
@@ -25,11 +24,6 @@ def recover(turn: Turn) -> None:
             _recover_call(turn, name, node)
         elif node.status == "scheduled":
             start_attempt(turn, name, turn.state.planned(name), node.attempt)
-
-
-def calls_out(turn: Turn) -> tuple[str, ...]:
-    """Return the nodes whose calls are out."""
-    return tuple(sorted(name for name, node in turn.state.nodes.rows.items() if node.status in CALLING))
 
 
 def release_incidents(turn: Turn) -> None:

@@ -42,7 +42,10 @@ def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
 
 def go_on(turn: Turn, name: str) -> None:
     """Open what may be opened next, or end the container."""
-    planned = turn.state.planned(name)
+    _go_on(turn, name, turn.state.planned(name))
+
+
+def _go_on(turn: Turn, name: str, planned: PlannedNode) -> None:
     try:
         if isinstance(planned.node, Loop):
             _next_round(turn, name, planned, planned.node)
@@ -58,7 +61,7 @@ def close_scope(turn: Turn, path: str) -> None:
     planned = turn.state.planned(scope.node)
     try:
         output = collected_output(turn, path, planned, scope.node)
-        broken = turn.holds(path, scope.node, planned, "break_if", None)
+        broken = "break_if" in planned.expressions and turn.holds(path, scope.node, planned, "break_if", None)
     except ExpressionError as failure:
         container = fail_scope(turn, path, error_of(failure))
         if container is not None:
@@ -68,7 +71,7 @@ def close_scope(turn: Turn, path: str) -> None:
     if broken:
         _end_loop(turn, scope.node)
     else:
-        go_on(turn, scope.node)
+        _go_on(turn, scope.node, planned)
 
 
 def collected_output(turn: Turn, path: str, planned: PlannedNode, name: str) -> object:
@@ -80,16 +83,13 @@ def collected_output(turn: Turn, path: str, planned: PlannedNode, name: str) -> 
 
 def leaf_output(turn: Turn, path: str) -> object:
     """Return the output of the only node at which a path ended, or a map of several by id."""
-    state = turn.state
-    outputs: dict[str, object] = {}
-    rows = state.nodes.rows
-    for planned in state.graph(path).nodes:
-        node = rows.get(context_id(path, planned.node.id))
+    rows = turn.state.nodes.rows
+    ended: list[tuple[str, object]] = []
+    for planned in turn.state.graph(path).nodes:
+        node = rows.get(context_id(path, planned.id))
         if node is not None and node.port and node.port not in planned.ports:
-            outputs[planned.node.id] = node.output
-    if len(outputs) == 1:
-        return next(iter(outputs.values()))
-    return outputs or None
+            ended.append((planned.id, node.output))
+    return ended[0][1] if len(ended) == 1 else dict(ended) or None
 
 
 def _items(turn: Turn, name: str, planned: PlannedNode) -> object:
@@ -125,11 +125,19 @@ def _next_round(turn: Turn, name: str, planned: PlannedNode, node: Loop) -> None
         if node.max_iterations is not None and key >= node.max_iterations:
             fail(turn, name, _too_many(node.max_iterations))
             return
-        given = {node.index_as: key} if node.for_each is None else {node.as_: item, node.index_as: key}
-        if not turn.holds(turn.scope_of(name), name, planned, "skip_if", given):
+        if not _is_skipped(turn, name, planned, node, item):
             turn.emit(ev.ScopeOpened(node=name, key=key, item=item))
             return
         turn.emit(ev.ScopeClosed(node=name, key=key, end="skipped"))
+
+
+def _is_skipped(turn: Turn, name: str, planned: PlannedNode, node: Loop, item: object) -> bool:
+    if "skip_if" not in planned.expressions:
+        return False
+    given: dict[str, object] = {node.index_as: turn.state.node(name).next_round}
+    if node.for_each is not None:
+        given[node.as_] = item
+    return turn.holds(turn.scope_of(name), name, planned, "skip_if", given)
 
 
 def _end_loop(turn: Turn, name: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
-from layover.core.engine.events import Error, PointKind
+from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Journal, Table
 from layover.core.engine.timers import Timers
 from layover.core.people import Decision, Rules
@@ -21,24 +21,12 @@ if TYPE_CHECKING:
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
 
 ExecutionStatus = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
-NodeStatus = Literal[
-    "idle",  # some of its edges are settled
-    "ready",  # it may begin
-    "scheduled",  # a call will be made
-    "running",  # a call is being made
-    "entered",  # a container whose scopes are at work
-    "waiting",  # its pause point is open
-    "backoff",  # it failed and will be tried again
-    "incident",  # it failed for good and waits for an operator
-    "stopped",  # it was given up because what it belongs to ended
-    "completed",
-    "failed",
-    "skipped",
-]
 PointStatus = Literal["open", "answered"]
 Count = Literal[
     "seq",  # events so far
     "calls",  # nodes that are scheduled or running
+    "queued",  # nodes that wait for a place to run
+    "children",  # open points that wait for a child which is not held
     "people",  # open points and incidents that wait for a person
     "first_ticket",  # of the nodes that are ready
     "next_ticket",
@@ -53,7 +41,7 @@ PEOPLE: frozenset[PointKind] = frozenset({"approval", "form"})
 CALLING: frozenset[NodeStatus] = frozenset({"scheduled", "running"})
 
 
-class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One node in one scope."""
 
     status: NodeStatus = "idle"
@@ -76,7 +64,7 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     next_round: int = 0
 
 
-class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One graph that is being run: the root, a round, or a branch; `open` counts its nodes that are not settled."""
 
     open: int
@@ -86,7 +74,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     variables: dict[str, object] | None = None
 
 
-class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What a closed scope left to its container."""
 
     output: object = None
@@ -94,7 +82,7 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: Error | None = None
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A place that waits for something outside."""
 
     id: str
@@ -117,9 +105,15 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     output: object = None
     error: Error | None = None
     by: str | None = None
+    held: bool = False
+
+    @property
+    def child(self) -> str:
+        """The execution that is waited for and has to be told when it no longer is; nothing if there is none."""
+        return str(self.details["child"]) if self.kind == "child" and self.status == "open" else ""
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What there is only once in an execution."""
 
     id: str = ""
@@ -128,6 +122,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     input: object = None
     trigger: object = None
     user: str | None = None
+    parent: str | None = None
+    parent_point: str | None = None
     created_at: int = 0
     started_at: int = 0
     closed: Literal["", "completed", "failed", "cancelled"] = ""
@@ -136,7 +132,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     paused_reason: str = ""
     resume_count: int = 0
     legs: int = 0
-    in_doubt: tuple[str, ...] = ()
+    in_flight: tuple[str, ...] = ()
+    fates: dict[str, Fate] = {}
     answered: str = ""
     active_ms: int = 0
     active_since: int | None = None
@@ -145,6 +142,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     outcome_reason: str = ""
     error: Error | None = None
     failed_node: str | None = None
+
+    @property
+    def in_doubt(self) -> tuple[str, ...]:
+        """The nodes that were still in flight when the execution was paused."""
+        return tuple(name for name, fate in self.fates.items() if fate == "in_doubt")
 
 
 class Execution:
@@ -162,11 +164,13 @@ class Execution:
         "points",
         "queue",
         "scopes",
+        "timed",
         "timers",
     )
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.timed = plan.definition.settings.timeout is not None
         self.journal = Journal()
         self._facts: Table[str, Facts] = Table(self.journal, {"": Facts()})
         self.counts: Table[Count, int] = Table(self.journal, dict.fromkeys(COUNTS, 0))
@@ -215,8 +219,17 @@ class Execution:
 
     @property
     def busy(self) -> bool:
-        """Whether any node is ready, scheduled or running."""
-        return bool(self.counts["calls"] or self.queue.rows)
+        """Whether any node is ready, waits for a place, is scheduled or running."""
+        counts = self.counts.rows
+        return bool(counts["calls"] or counts["queued"] or self.queue.rows)
+
+    @property
+    def resting(self) -> bool:
+        """Whether nobody needs to drive it: it is closed, held, or waits for time or for somebody outside."""
+        facts = self.facts
+        if facts.closed or facts.gate == "paused":
+            return True
+        return not (self.counts["calls"] if facts.gate == "pausing" else self.busy)
 
     def graph(self, path: str) -> PlannedGraph:
         """Return the graph that a scope runs."""
@@ -224,9 +237,12 @@ class Execution:
         if graph is None:
             around, _, step = path.rpartition(":")
             container, _, key = step.partition(".")
-            bodies = self.graph(around).node(container).bodies
-            graph = self._graphs[path] = bodies[""] if "" in bodies else bodies[key]
+            graph = self._graphs[path] = self.graph(around).node(container).body(key)
         return graph
+
+    def keep_graph(self, path: str, graph: PlannedGraph) -> None:
+        """Keep which graph a scope runs, so that it need not be found again: the scope has opened."""
+        self._graphs[path] = graph
 
     def forget_graph(self, path: str) -> None:
         """Keep no longer which graph a scope runs: it has closed."""
@@ -236,7 +252,7 @@ class Execution:
         """Return the plan of a node."""
         name, _, path = context_id.partition(":")
         graph = self._graphs.get(path) or self.graph(path)
-        return graph.nodes[graph.positions[name]]
+        return graph.by_id[name]
 
 
 _IDLE = NodeState()

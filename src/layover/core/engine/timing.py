@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
 from layover.core.engine.begin import attempt
-from layover.core.engine.failures import attempt_failed, cancel_points
+from layover.core.engine.failures import TIMEOUT, attempt_failed, cancel_points
 from layover.core.engine.points import come_due
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
     from layover.core.engine.turn import Turn
 
-_TIMEOUT = ev.Error(code="timeout", type="TimeoutError", message="The attempt took longer than its timeout.")
-
 
 def wake_at(state: Execution) -> int | None:
     """Return when time will have something to do; None if only others have."""
-    if state.facts.closed:
+    facts = state.facts
+    if facts.closed:
         return None
-    if state.facts.gate != "open":
+    if facts.gate != "open":
         longest = state.plan.definition.settings.max_pause
-        return state.facts.paused_at + longest if isinstance(longest, int) else None
-    moments = [at for at in (state.timers.earliest(), _end_of_time(state)) if at is not None]
-    return min(moments, default=None)
+        return facts.paused_at + longest if isinstance(longest, int) else None
+    due = state.timers.earliest() if state.timers.rows else None
+    end = _end_of_time(state) if state.timed else None
+    return min(due, end) if due is not None and end is not None else due if end is None else end
 
 
 def wake(turn: Turn) -> None:
@@ -58,7 +58,7 @@ def _act(turn: Turn, key: str) -> None:
     elif turn.state.node(key).status == "backoff":
         attempt(turn, key, turn.state.planned(key), "retried")
     else:
-        attempt_failed(turn, key, _TIMEOUT)
+        attempt_failed(turn, key, TIMEOUT)
 
 
 def _end_of_time(state: Execution) -> int | None:

@@ -14,7 +14,8 @@ from layover.core.engine import events as ev
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from layover.core.engine.state import ExecutionStatus, NodeStatus
+    from layover.core.engine.events import NodeStatus
+    from layover.core.engine.state import ExecutionStatus
 
 PointPhase: TypeAlias = Literal["", "open", "answered", "applied", "expired", "cancelled"]
 Cause: TypeAlias = type[ev.Event]
@@ -31,7 +32,7 @@ EXECUTION: frozenset[tuple[ExecutionStatus, ExecutionStatus, Cause | None]] = fr
         *(("pending", after, ev.ExecutionStarted) for after in _AT_WORK),
         ("pending", "completed", ev.ExecutionCompleted),
         ("pending", "failed", ev.ExecutionFailed),
-        ("running", "pausing", ev.ExecutionPausing),
+        *((status, "pausing", ev.ExecutionPausing) for status in _AT_WORK),
         ("waiting", "paused", ev.ExecutionPaused),
         ("pausing", "paused", ev.ExecutionPaused),
         ("paused", "running", ev.ExecutionResumed),
@@ -56,6 +57,9 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
         ("idle", "skipped", ev.NodeCompleted),
         ("idle", "skipped", ev.NodeFailed),
         ("ready", "scheduled", ev.NodeScheduled),
+        *((status, "queued", ev.NodeScheduled) for status in ("ready", "running", "backoff", "incident")),
+        ("queued", "running", ev.NodeStarted),
+        ("queued", "failed", ev.NodeFailed),
         ("ready", "waiting", ev.PausePointOpened),
         ("ready", "completed", ev.NodeCompleted),
         ("ready", "failed", ev.NodeFailed),
@@ -82,7 +86,7 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
 
 # What a node is when its scope closes is forgotten; a point is cancelled before that.
 _AT_CLOSE: tuple[NodeStatus, ...] = (
-    *("ready", "running", "entered", "backoff", "incident"),
+    *("ready", "queued", "running", "entered", "backoff", "incident"),
     *("stopped", "completed", "failed", "skipped"),
 )
 NODE_FORGOTTEN: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
@@ -91,7 +95,7 @@ NODE_FORGOTTEN: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
 
 # Going back takes a node and everything behind it back; reopening takes up what had been given up.
 _REACHED: tuple[NodeStatus, ...] = (
-    *("running", "entered", "backoff", "incident"),
+    *("queued", "running", "entered", "backoff", "incident"),
     *("stopped", "completed", "failed"),
 )
 NODE_BACK: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
@@ -151,7 +155,7 @@ random and see each of these transitions happen, and no other.
 As seen between two appends to the log, which is all that anybody outside can see. An arrow without an event of its own
 ("its nodes") follows from them: an execution is `running` while a node is ready or being called, `paused` when
 otherwise a person or an operator is awaited, and else `waiting`. `pausing` means that an operator has closed the gate
-and calls are still out.
+and calls are still out, or children that have not paused yet.
 
 {execution}
 
@@ -163,7 +167,8 @@ of its nodes. It may be closed again in the same append.
 ## Nodes
 
 One node in one scope, around each event. A node that is decided by the engine itself (a condition, a set) goes from
-`ready` straight to `completed`. `stopped` is a node that was given up because what it belongs to ended.
+`ready` straight to `completed`. `queued` is a call for which its instance has no place yet, and `stopped` is a node
+that was given up because what it belongs to ended.
 
 {node}
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from layover.core.engine.evolve import evolve
 from layover.core.engine.names import Names, moment
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.frame import EPOCH
 from layover.core.expressions.template import text_of
+from layover.core.ids import uuid8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,14 +24,30 @@ _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _IDLE: Final = Meter()  # never charged: for what is the same whatever has happened
 
 
+class Slots(Protocol):
+    """Places for calls: an instance makes only so many at once."""
+
+    def take(self, node_type: str) -> bool:
+        """Take a place for a call of a node of some type; false if there is none."""
+
+
+class _Unlimited:
+    def take(self, node_type: str) -> bool:  # noqa: ARG002 - there is always a place
+        return True
+
+
+UNLIMITED: Final[Slots] = _Unlimited()
+
+
 class Turn:
     """The events decided so far, and what may have to be looked at because of them."""
 
-    __slots__ = ("events", "now", "settled", "state")
+    __slots__ = ("events", "now", "settled", "slots", "state")
 
-    def __init__(self, state: Execution, now: int) -> None:
+    def __init__(self, state: Execution, now: int, slots: Slots) -> None:
         self.state = state
         self.now = now
+        self.slots = slots
         self.events: list[AnyEvent] = []
         self.settled: list[str] = []
 
@@ -73,7 +89,8 @@ class Turn:
             return default
         if filling.constant:
             return filling.render(_NOTHING, EPOCH, _IDLE)
-        return filling.render(Names(self.state, path), moment(self.state, name, self.now), Meter())
+        at = EPOCH if filling.timeless else moment(self.state, name, self.now)
+        return filling.render(Names(self.state, path), at, Meter())
 
     def text(self, name: str, planned: PlannedNode, field: str) -> str:
         """Return a field of a node as text, whatever its template gives."""
@@ -81,9 +98,7 @@ class Turn:
 
     def new_id(self) -> str:
         """Return an id that is the same whenever this step is decided again."""
-        seed = f"{self.state.facts.id}/{self.state.counts['seq']}"
-        digits = hashlib.sha256(seed.encode()).hexdigest()
-        return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"
+        return uuid8(f"{self.state.facts.id}/{self.state.counts['seq']}")
 
     def scope_of(self, name: str) -> str:
         """Return the path of the scope that a node is in."""

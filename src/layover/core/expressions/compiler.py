@@ -39,6 +39,7 @@ from layover.core.expressions.syntax import (
     written,
 )
 from layover.core.expressions.values import as_map, holds, shown
+from layover.core.payloads import RESERVED
 
 _MISSING: Final = frozenset({"no_such_key", "out_of_range"})
 _MAX_PATTERNS: Final = 32  # constant patterns that a program keeps compiled; the rest are paid for at each use
@@ -214,6 +215,8 @@ class Compiler:
                     )
                 if type(name) is str:
                     frame.meter.scan(len(name))
+                if name in RESERVED:
+                    raise ExpressionError(f"The key `{name}` is reserved.", code="invalid_argument", offset=offset)
                 if name in made:
                     twin = "" if holds(made, name) else " (as a key, `true` equals 1 and `false` equals 0)"
                     raise ExpressionError(

@@ -45,3 +45,10 @@ class BudgetExceeded(ExpressionError):  # noqa: N818 - it reads as the fact it s
 
     def __init__(self, message: str, *, offset: int | None = None) -> None:
         super().__init__(message, code="budget_exceeded", offset=offset)
+
+
+def moved(error: ExpressionError, start: int) -> ExpressionError:
+    """Return an error of an expression as one of the text that it stands in, from a position on."""
+    if error.offset is not None:
+        error.offset += start
+    return error

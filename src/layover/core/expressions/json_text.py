@@ -19,6 +19,7 @@ from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.instants import Duration, Timestamp, format_duration, iso_timestamp
 from layover.core.expressions.sharing import charge_copies
 from layover.core.expressions.values import as_list, as_map
+from layover.core.payloads import reserved_key
 
 if TYPE_CHECKING:
     from layover.core.expressions.frame import Frame
@@ -62,9 +63,13 @@ def parse_json(frame: Frame, text: str) -> object:
             depth -= 1
     frame.meter.charge(containers, _CONTAINER * containers)
     try:
-        return msgspec.json.decode(text)
+        found = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ExpressionError(f"The text is no JSON: {error}.", code="invalid_argument") from error
+    # A text from outside may write `$` as an escape, too.
+    if ("$" in text or "\\" in text) and (key := reserved_key(found)) is not None:
+        raise ExpressionError(f"The key `{key}` is reserved.", code="invalid_argument")
+    return found
 
 
 def to_json(value: object, meter: Meter | None = None) -> JSON:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.errors import ExpressionError, moved
 from layover.core.expressions.syntax import Has, Index, Literal_, Name, Node, Select, written
 from layover.core.expressions.values import kind
 
@@ -48,17 +48,25 @@ def from_root(name: Name, steps: list[Node]) -> Run:
     return read
 
 
-def reader(name: Name, steps: list[Node]) -> Callable[[Mapping[str, object]], object]:
-    """Return what reads a path straight from the data, for whoever needs nothing but the path."""
+def reader(name: Name, steps: list[Node], offset: int = 0) -> Callable[[Mapping[str, object]], object]:
+    """Return what reads a path straight from the data, for whoever needs nothing but the path.
+
+    The path begins at an offset in a longer text: that is where an error is.
+    """
     root = name.name
-    walk = walker(steps)
+    keyed = [(key_of(step), step) for step in steps]
 
     def read(context: Mapping[str, object]) -> object:
         try:
             value = context[root]
         except KeyError:
-            raise _no_root(name) from None
-        return walk(value) if steps else value
+            raise moved(_no_root(name), offset) from None
+        try:
+            for key, step in keyed:
+                value = value[key] if type(value) is dict and key in value else select(value, key, step)
+        except ExpressionError as error:
+            raise moved(error, offset) from None
+        return value
 
     return read
 
@@ -74,7 +82,7 @@ def _field_of_root(name: Name, step: Node) -> Run:
             raise _no_root(name) from None
         if type(value) is dict and field in value:
             return value[field]
-        return select(value, step)
+        return select(value, field, step)
 
     return read
 
@@ -85,15 +93,14 @@ def walker(steps: list[Node]) -> Callable[[object], object]:
 
     def walk(value: object) -> object:
         for key, step in keyed:
-            value = value[key] if type(value) is dict and key in value else select(value, step)
+            value = value[key] if type(value) is dict and key in value else select(value, key, step)
         return value
 
     return walk
 
 
-def select(value: object, step: Node) -> object:
-    """Return one field of a value, or raise an error with the path as it is written."""
-    key = key_of(step)
+def select(value: object, key: str, step: Node) -> object:
+    """Return the field that a step is known to read, or raise an error with the path as it is written."""
     if isinstance(value, Mapping):
         found = value.get(key, _ABSENT)
         if found is _ABSENT:

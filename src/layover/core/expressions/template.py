@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.errors import ExpressionError, moved
 from layover.core.expressions.frame import EPOCH, Moment
 from layover.core.expressions.instants import Duration, Timestamp, format_duration, iso_timestamp
 from layover.core.expressions.json_text import write_json
@@ -80,15 +80,7 @@ class Template:
         start, steps = steps_of(expression.ast)
         if not isinstance(start, Name):
             return None
-        read = reader(start, steps)
-
-        def read_here(context: Mapping[str, Value]) -> Value:
-            try:
-                return read(context)
-            except ExpressionError as error:
-                raise _moved(error, offset) from None
-
-        return read_here
+        return reader(start, steps, offset)
 
     def render(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
         """Return what the text stands for, given some data."""
@@ -131,17 +123,11 @@ def _evaluate(program: tuple[int, Program], context: Mapping[str, Value], moment
     try:
         return compiled.evaluate(context, moment, meter)
     except ExpressionError as error:
-        raise _moved(error, start) from None
+        raise moved(error, start) from None
 
 
 def _compile(start: int, expression: Expression) -> Program:
     try:
         return Program(expression)
     except ExpressionError as error:
-        raise _moved(error, start) from None
-
-
-def _moved(error: ExpressionError, start: int) -> ExpressionError:
-    if error.offset is not None:
-        error.offset += start
-    return error
+        raise moved(error, start) from None

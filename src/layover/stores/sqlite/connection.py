@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import apsw
@@ -15,22 +16,47 @@ if TYPE_CHECKING:
 
 BUSY_MS = 5_000
 CACHE_KB = 64 * 1024
+_BETWEEN_TRIES = 0.005
 # Two connections on one file are enough to meet the bug of older libraries that resets a log which is still being read.
 _OLDEST_SAFE = (3, 51, 3)
 
 
-def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
+def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> apsw.Connection:
     """Open a connection that waits for others instead of failing, and for the disk before it says yes."""
     check_library()
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     with translated(path):
-        flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         db = apsw.Connection(str(path), flags=flags, statementcachesize=200)
-        db.set_busy_timeout(BUSY_MS)
-        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-        if not readonly:
-            db.execute("PRAGMA journal_mode = WAL")
+        db.set_busy_timeout(busy_ms)
+        try:
+            db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             db.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            db.close()
+            raise
         return db
+
+
+def write_ahead(db: apsw.Connection, path: Path, busy_ms: int = BUSY_MS) -> None:
+    """Let readers and the writer work side by side; the file remembers it, so only one that is ours may be told.
+
+    SQLite does not wait here: it fails at once if somebody else is about to do the same.
+    """
+    until = monotonic() + busy_ms / 1000
+    with translated(path):
+        while (mode := _ask_for_wal(db, until)) is None:
+            sleep(_BETWEEN_TRIES)
+    if mode != "wal":
+        raise StoreUnusable(f"{path} is on a file system that SQLite cannot share it on.", code="cannot_share")
+
+
+def _ask_for_wal(db: apsw.Connection, until: float) -> str | None:
+    try:
+        return str(db.pragma("journal_mode", "wal"))
+    except apsw.BusyError:
+        if monotonic() > until:
+            raise
+        return None
 
 
 def check_library() -> None:

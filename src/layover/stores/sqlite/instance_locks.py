@@ -1,20 +1,28 @@
 """How instances on one machine learn at once that another is dead: each holds a lock that ends with its process.
 
 The lock is on a file beside the database, named by the instance. Whoever can take it knows that nobody holds it any
-more, however the holder ended, and need not wait for the end of its leases.
+more, however the holder ended, and need not wait for the end of its leases. Until what the dead one drove is free, its
+lock is kept, so that nobody comes back under its name meanwhile. A lock counts only while its file has its name: who
+has waited for a file that was then removed has locked nothing.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from layover.ports.errors import StoreUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _SUFFIX = ".lock"
+_BETWEEN_TRIES = 0.01
 
 
 class InstanceLocks:
@@ -24,12 +32,20 @@ class InstanceLocks:
         self._folder = database.with_name(f"{database.name}-instances")
         self._instance = instance
         self._held: int | None = None
+        self.alone = True
 
-    def hold(self) -> None:
-        """Take our own lock, for as long as this process lives."""
-        self._folder.mkdir(exist_ok=True)
-        self._held = os.open(self._file(self._instance), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def hold(self, patience: float) -> None:
+        """Take our own lock, for as long as this process lives; somebody may just be looking whether we are dead."""
+        until = monotonic() + patience
+        while self._held is None:
+            with suppress(FileExistsError):
+                self._folder.mkdir()
+            with suppress(FileNotFoundError):  # whoever left last has just removed the folder
+                self._held = self._take(self._instance, os.O_RDWR | os.O_CREAT)
+            if self._held is None:
+                if monotonic() > until:
+                    raise StoreUnavailable(f"An instance {self._instance} is running already.", code="instance_taken")
+                sleep(_BETWEEN_TRIES)
 
     def let_go(self) -> None:
         """Give our own lock back."""
@@ -40,33 +56,47 @@ class InstanceLocks:
             with suppress(OSError):  # others are still there
                 self._folder.rmdir()
 
-    def others(self) -> list[str]:
-        """Return the instances beside ours that have a lock file, dead or alive."""
-        with suppress(FileNotFoundError):
-            return [
-                file.name.removesuffix(_SUFFIX)
-                for file in self._folder.iterdir()
-                if file.name != f"{self._instance}{_SUFFIX}"
-            ]
-        return []
-
-    def is_dead(self, instance: str) -> bool:
-        """Return whether nobody holds the lock of an instance; one without a file has given it back."""
+    @contextmanager
+    def dead(self) -> Iterator[list[str]]:
+        """Give the instances that are gone; unless something fails, they are forgotten afterwards."""
+        taken: dict[str, int] = {}
+        others = self._others()
         try:
-            found = os.open(self._file(instance), os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return True
-        try:
-            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+            for instance in others:
+                with suppress(FileNotFoundError):  # it has just given its lock back
+                    lock = self._take(instance, os.O_RDWR)
+                    if lock is not None:
+                        taken[instance] = lock
+            self.alone = len(taken) == len(others)
+            yield list(taken)
+            for instance in taken:
+                self._file(instance).unlink(missing_ok=True)
         finally:
-            os.close(found)
-        return True
+            for lock in taken.values():
+                os.close(lock)
 
-    def bury(self, instance: str) -> None:
-        """Remove the lock file of a dead instance."""
-        self._file(instance).unlink(missing_ok=True)
+    def _others(self) -> list[str]:
+        found: list[str] = []
+        with suppress(FileNotFoundError):
+            found = [unquote(file.name.removesuffix(_SUFFIX)) for file in self._folder.glob(f"*{_SUFFIX}")]
+        return [instance for instance in found if instance != self._instance]
+
+    def _take(self, instance: str, flags: int) -> int | None:
+        """Return the lock of an instance, or None if somebody holds it."""
+        file = self._file(instance)
+        lock = os.open(file, flags | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_current = file.stat().st_ino == os.fstat(lock).st_ino
+        except BlockingIOError:
+            is_current = False
+        except BaseException:
+            os.close(lock)
+            raise
+        if not is_current:
+            os.close(lock)
+            return None
+        return lock
 
     def _file(self, instance: str) -> Path:
-        return self._folder / f"{instance}{_SUFFIX}"
+        return self._folder / f"{quote(instance, safe='')}{_SUFFIX}"

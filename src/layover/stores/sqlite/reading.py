@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.ports.records import Loaded
+from layover.stores.checks import at_most
+from layover.stores.ids import key
 from layover.stores.sqlite.rows import (
     command_of,
     entry_of,
     execution_of,
     head_of,
     info_of,
-    key,
     point_of,
     version_of,
 )
@@ -29,10 +30,17 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         ExecutionRow,
+        Head,
         PointFilter,
         PointRow,
         Version,
     )
+
+
+# A list begins beyond any row: what is compared in any case can be sought in an index.
+_NEWEST = (2**63 - 1, b"\xff" * 16)
+_OLDEST = (-(2**63), "")
+_WAITING = frozenset({"open", "answered"})
 
 
 def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | None]:
@@ -41,65 +49,82 @@ def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | Non
 
 
 def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
-    head = db.execute(SQL["head"], {"id": id_}).fetchone()
+    head = head_by(db, id_)
     info = db.execute(SQL["execution_info"], {"id": id_}).fetchone()
     if head is None or info is None:
         return None
     seq, body = db.execute(SQL["snapshot"], {"id": id_}).fetchone() or (-1, None)
     entries = tuple(entry_of(row) for row in db.execute(SQL["entries_after"], {"id": id_, "after": seq}))
-    return Loaded(head=head_of(head), info=info_of(info), snapshot=body, entries=entries)
+    return Loaded(head=head, info=info_of(info), snapshot=body, entries=entries)
 
 
-def commands(db: apsw.Connection, execution_id: str, after: int) -> list[Command]:
+def head_by(db: apsw.Connection, id_: bytes) -> Head | None:
+    """Find the head of an execution."""
+    row = db.execute(SQL["head"], {"id": id_}).fetchone()
+    return head_of(row) if row is not None else None
+
+
+def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[Command]:
     """Read the commands of an execution that came after one of them."""
-    rows = db.execute(SQL["commands_after"], {"id": key(execution_id), "after": after})
-    return [command_of(row) for row in rows]
+    return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
+
+
+def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
+    """Return those executions that have commands beyond the number that their driver has seen."""
+    return [id_ for id_, n in seen if db.execute(SQL["has_unread"], {"id": key(id_), "seen": n}).get is not None]
 
 
 def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
     """Find an execution."""
-    row = db.execute(SQL["page"], {**_NO_FILTER, "id": key(execution_id), "limit": 1}).fetchone()
+    row = db.execute(SQL["execution"], {"id": key(execution_id)}).fetchone()
     return execution_of(row) if row is not None else None
 
 
 def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions, newest first."""
-    after_at, after_id = wanted.after or (None, None)
-    values = {
-        **_NO_FILTER,
+    after_at, after_id = (wanted.after[0], key(wanted.after[1])) if wanted.after is not None else _NEWEST
+    values: dict[str, apsw.SQLiteValue] = {
         "workflow": wanted.workflow,
         "status": _list(wanted.status),
         "tag": wanted.tag,
-        "parent_id": key(wanted.parent_id) if wanted.parent_id is not None else None,
         "after_at": after_at,
-        "after_id": key(after_id) if after_id is not None else None,
-        "limit": wanted.limit,
+        "after_id": after_id,
+        "limit": at_most(wanted.limit),
     }
-    return [execution_of(row) for row in db.execute(SQL["page"], values)]
+    if wanted.parent_id is None:
+        return [execution_of(row) for row in db.execute(SQL["page"], values)]
+    values["parent_id"] = key(wanted.parent_id)
+    return [execution_of(row) for row in db.execute(SQL["page_of_parent"], values)]
 
 
 def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:
     """Read the log from the entry that holds an event on."""
-    rows = db.execute(SQL["history"], {"id": key(execution_id), "since": since, "limit": limit})
+    rows = db.execute(SQL["history"], {"id": key(execution_id), "since": since, "limit": at_most(limit)})
     return [entry_of(row) for row in rows]
 
 
 def points(db: apsw.Connection, wanted: PointFilter) -> list[PointRow]:
     """List pause points, oldest first."""
-    after_at, after_id = wanted.after or (None, None)
-    values = {
-        "execution_id": key(wanted.execution_id) if wanted.execution_id is not None else None,
+    after_at, after_id = wanted.after or _OLDEST
+    values: dict[str, apsw.SQLiteValue] = {
         "workflow": wanted.workflow,
         "kind": wanted.kind,
         "status": _list(wanted.status),
         "after_at": after_at,
         "after_id": after_id,
-        "limit": wanted.limit,
+        "limit": at_most(wanted.limit),
     }
-    return [point_of(row) for row in db.execute(SQL["points"], values)]
+    if wanted.execution_id is not None:
+        values["execution_id"] = key(wanted.execution_id)
+        statement = SQL["points_of_execution"]
+    elif wanted.status and _WAITING.issuperset(wanted.status):
+        statement = SQL["points_waiting"]
+    else:
+        statement = SQL["points"]
+    return [point_of(row) for row in db.execute(statement, values)]
 
 
-def point(db: apsw.Connection, point_id: str) -> PointRow | None:
+def point_by(db: apsw.Connection, point_id: str) -> PointRow | None:
     """Find a pause point, be it closed."""
     row = db.execute(SQL["point"], {"point": point_id}).fetchone()
     return point_of(row) if row is not None else None
@@ -131,8 +156,3 @@ def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
 
 def _list(values: Sequence[str]) -> str | None:
     return msgspec.json.encode(values).decode() if values else None
-
-
-_NO_FILTER: dict[str, str | int | bytes | None] = dict.fromkeys(
-    ("id", "workflow", "status", "tag", "parent_id", "after_at", "after_id")
-)

@@ -1,4 +1,4 @@
-"""Rows to records and back. Ids are kept as 16 bytes; everybody else has them as text."""
+"""Rows to records."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import msgspec
 
 from layover.core.engine.state import Point
 from layover.ports.records import Closed, Command, Entry, ExecutionRow, Head, NewExecution, PointRow, Version
+from layover.stores.ids import text
 
 if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
@@ -16,17 +17,6 @@ Row: TypeAlias = tuple[object, ...]
 
 HEAD_COLUMNS = 12
 INFO_COLUMNS = 8
-
-
-def key(execution_id: str) -> bytes:
-    """Return the id of an execution as it is kept."""
-    return bytes.fromhex(execution_id.replace("-", ""))
-
-
-def text(kept: bytes) -> str:
-    """Return the id of an execution as everybody else has it."""
-    digits = kept.hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def head_of(row: Row) -> Head:

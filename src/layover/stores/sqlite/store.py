@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from layover.ports.errors import StoreUnavailable
-from layover.stores.sqlite import definitions, locks, reading, run_plane
-from layover.stores.sqlite.connection import connect, told, translated
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.stores.checks import check_ids, checked_appends
+from layover.stores.ids import key
+from layover.stores.sqlite import appending, claiming, commanding, definitions, inspecting, locks, reading
+from layover.stores.sqlite.connection import BUSY_MS, connect, told, translated, write_ahead
 from layover.stores.sqlite.instance_locks import InstanceLocks
-from layover.stores.sqlite.migrations import migrate
+from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         ExecutionRow,
+        Fault,
         Lease,
         Loaded,
         Outcome,
@@ -48,35 +51,78 @@ _READERS = 2
 _BETWEEN_LOOKS = 0.5
 
 
+def _machine_time() -> int:
+    return int(time() * 1000)
+
+
 class SqliteStore:
     """One database file."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        busy_ms: int = BUSY_MS,
+        between_looks: float = _BETWEEN_LOOKS,
+        clock: Callable[[], int] = _machine_time,
+    ) -> None:
         self.path = Path(path)
+        self._busy_ms = busy_ms
+        self._between_looks = between_looks
+        self._clock = clock
         self._connections = threading.local()
         self._opened: list[apsw.Connection] = []
         self._writer: Writer | None = None
         self._readers: ThreadPoolExecutor | None = None
         self._locks: InstanceLocks | None = None
-        self._looked_at = 0.0
+        self._looked_at: float | None = None
 
     async def open(self, instance: str) -> None:
         """Open the file, bring its tables up to date, and say that this instance lives."""
+        if self._writer is not None:
+            raise StoreError("The store is open already.", code="open")
         db = await asyncio.to_thread(self._prepare)
         self._writer = Writer(db, self.path)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="layover-reader")
         self._locks = InstanceLocks(self.path, instance)
-        self._locks.hold()
+        try:
+            await asyncio.to_thread(self._hold, self._locks)
+            # Nobody else has our name now, so what it drives was driven in an earlier life.
+            await self._write(lambda db: claiming.orphan(db, [instance], self._clock()))
+        except BaseException:
+            await self.close()
+            raise
+
+    async def open_to_read(self) -> None:
+        """Open a file that is there and up to date to read from it: nothing in it is changed, and nobody is held up."""
+        if self._readers is not None:
+            raise StoreError("The store is open already.", code="open")
+        if not self.path.is_file():
+            raise StoreUnavailable(f"There is no database {self.path}.", code="missing")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="layover-reader")
+        try:
+            await self._read(lambda db: check(db, self.path))
+        except BaseException:
+            await self.close()
+            raise
 
     def _prepare(self) -> apsw.Connection:
-        db = connect(self.path)
+        db = connect(self.path, busy_ms=self._busy_ms)
         try:
             with translated(self.path):
-                migrate(db, self.path, _now())
+                migrate(db, self.path, self._clock())
+            write_ahead(db, self.path, self._busy_ms)
         except BaseException:
             db.close()
             raise
         return db
+
+    def _hold(self, locks: InstanceLocks) -> None:
+        try:
+            locks.hold(self._busy_ms / 1000)
+        except OSError as error:
+            message = f"No lock can be held beside {self.path}: {error.strerror}."
+            raise StoreUnavailable(message, code="cannot_lock") from error
 
     async def close(self) -> None:
         """Finish what waits to be written and let go of the file."""
@@ -86,16 +132,18 @@ class SqliteStore:
         for db in self._opened:
             db.close()
         self._opened.clear()
+        self._connections = threading.local()
         if self._writer is not None:
             await self._writer.stop()
             self._writer = None
         if self._locks is not None:
             self._locks.let_go()
             self._locks = None
+        self._looked_at = None
 
     async def now(self) -> int:
         """Return the time of the machine, which all instances on one file share."""
-        return _now()
+        return self._clock()
 
     @property
     def transactions(self) -> int:
@@ -106,24 +154,24 @@ class SqliteStore:
 
     async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
         """Write appends."""
-        return await self._write(lambda db: run_plane.commit(db, appends))
+        checked = checked_appends(appends)
+        return await self._write(lambda db: appending.commit(db, checked))
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due; what a dead instance drove is due at once."""
-        dead = self._dead_instances()
-        if dead:
-            await self._write(lambda db: run_plane.orphan(db, dead, claim.now))
-            for instance in dead:
-                self._lock_files.bury(instance)
-        return await self._write(lambda db: run_plane.claim(db, claim))
+        check_ids(() if claim.execution_id is None else (claim.execution_id,))
+        await self._look_for_dead(claim.now)
+        return await self._write(lambda db: claiming.claim(db, claim))
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is driven."""
-        return await self._write(lambda db: run_plane.renew(db, instance, leases, until))
+        check_ids(lease.execution_id for lease in leases)
+        return await self._write(lambda db: claiming.renew(db, instance, leases, until))
 
-    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int) -> None:
+    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
         """Give back what is driven."""
-        await self._write(lambda db: run_plane.release(db, instance, leases, wake_at))
+        check_ids(lease.execution_id for lease in leases)
+        await self._write(lambda db: claiming.release(db, instance, leases, wake_at))
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
@@ -131,15 +179,20 @@ class SqliteStore:
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
-        return await self._read(lambda db: reading.commands(db, execution_id, after))
+        return await self._read(lambda db: reading.commands_after(db, key(execution_id), after))
+
+    async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
+        """Look for commands that others have sent, even by a process that came and went meanwhile."""
+        return await self._read(lambda db: reading.unread(db, seen))
 
     async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
         """Take commands."""
-        return await self._write(lambda db: run_plane.enqueue(db, commands, now))
+        check_ids(command.execution_id for command in commands)
+        return await self._write(lambda db: commanding.enqueue(db, commands, now))
 
     async def answer(self, answer: Answer, source: str, now: int) -> Reserved | Refusal:
         """Take an answer."""
-        return await self._write(lambda db: run_plane.answer(db, answer, source, now))
+        return await self._write(lambda db: commanding.answer(db, answer, source, now))
 
     # Definitions
 
@@ -179,11 +232,15 @@ class SqliteStore:
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await self._read(lambda db: reading.point(db, point_id))
+        return await self._read(lambda db: reading.point_by(db, point_id))
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
         return await self._read(reading.counts)
+
+    async def faults(self) -> list[Fault]:
+        """Return the damage to the file, and rows that belong to nothing."""
+        return await self._read(inspecting.faults)
 
     # Locks
 
@@ -199,19 +256,19 @@ class SqliteStore:
 
     def _write(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         if self._writer is None:
-            raise StoreUnavailable("The store is not open.", code="closed")
+            raise _not_open()
         return self._writer.write(work)
 
     def _read(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         if self._readers is None:
-            raise StoreUnavailable("The store is not open.", code="closed")
+            raise _not_open()
         return asyncio.get_running_loop().run_in_executor(self._readers, self._reading, work)
 
     def _reading(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
             db: apsw.Connection | None = getattr(self._connections, "db", None)
             if db is None:
-                db = self._connections.db = connect(self.path, readonly=True)
+                db = self._connections.db = connect(self.path, readonly=True, busy_ms=self._busy_ms)
                 self._opened.append(db)
             db.execute("BEGIN")  # so that everything is read at one moment
             try:
@@ -223,23 +280,18 @@ class SqliteStore:
 
     # Other instances
 
-    @property
-    def _lock_files(self) -> InstanceLocks:
-        if self._locks is None:
-            raise StoreUnavailable("The store is not open.", code="closed")
-        return self._locks
-
-    def _dead_instances(self) -> list[str]:
-        now = monotonic()
-        if now - self._looked_at < _BETWEEN_LOOKS and self._looked_at:
-            return []
-        self._looked_at = now
-        others = self._lock_files.others()
-        dead = [instance for instance in others if self._lock_files.is_dead(instance)]
-        if self._writer is not None:
-            self._writer.shared = len(others) > len(dead)
-        return dead
+    async def _look_for_dead(self, now: int) -> None:
+        """Make due what instances drove that are no more; now and then is enough."""
+        if self._locks is None or self._writer is None:
+            raise _not_open()
+        if self._looked_at is not None and monotonic() - self._looked_at < self._between_looks:
+            return
+        self._looked_at = monotonic()
+        with self._locks.dead() as dead:
+            self._writer.shared = not self._locks.alone
+            if dead:
+                await self._write(lambda db: claiming.orphan(db, dead, now))
 
 
-def _now() -> int:
-    return int(time() * 1000)
+def _not_open() -> StoreUnavailable:
+    return StoreUnavailable("The store is not open.", code="closed")

@@ -3,7 +3,7 @@
 Whoever writes hands in a function of the connection and awaits what it returns; nobody is answered before the commit.
 While one transaction waits for the disk, the next gathers behind it, so the cost of the disk is shared by all who wait.
 If a function of a group fails, the whole group is rolled back and each is run alone: one that cannot be done does not
-spoil the others.
+spoil the others. If no transaction can be begun, all of the group are told so at once: nobody waits for one another.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import apsw
 
+from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreUnavailable
 from layover.stores.sqlite.connection import told
 
@@ -85,6 +86,10 @@ class Writer:
 
     def _together(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
         try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except apsw.Error as error:
+            return [(job, self._told(error)) for job in jobs]
+        try:
             return self._transaction(jobs)
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to whoever awaits it
             if len(jobs) == 1:
@@ -93,9 +98,9 @@ class Writer:
 
     def _transaction(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
         db = self._db
-        db.execute("BEGIN IMMEDIATE")
         try:
             answers = [(job, job.work(db)) for job in jobs]
+            reached(CommitPoint.ROWS_WRITTEN)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
@@ -105,7 +110,11 @@ class Writer:
         return answers
 
     def _told(self, error: Exception) -> Exception:
-        return told(error, self._path) if isinstance(error, apsw.Error) else error
+        if not isinstance(error, apsw.Error):
+            return error
+        ours = told(error, self._path)
+        ours.__cause__ = error
+        return ours
 
     def _answer(self, answers: list[tuple[_Job, object]]) -> None:
         try:

@@ -9,7 +9,7 @@ CREATE TABLE versions (
     UNIQUE (workflow, number)
 );
 
-CREATE INDEX versions_by_hash ON versions (hash);
+CREATE INDEX versions_by_hash ON versions (hash, workflow, number);
 
 -- The hot row: ready queue, timer wheel and failure detector at once.
 CREATE TABLE heads (
@@ -43,7 +43,7 @@ CREATE TABLE executions (
 ) WITHOUT ROWID;
 
 CREATE INDEX executions_by_age ON executions (created_at);
-CREATE INDEX executions_by_parent ON executions (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX executions_by_parent ON executions (parent_id, created_at) WHERE parent_id IS NOT NULL;
 
 -- One row per append: the JSON array of its events, the first of which has the number `seq`. The rows of many executions
 -- come in turn, so the table grows at its end and only the index is sorted by execution.
@@ -74,8 +74,9 @@ CREATE TABLE pause_points (
     schema BLOB
 ) WITHOUT ROWID;
 
-CREATE INDEX pause_points_by_execution ON pause_points (execution_id);
-CREATE INDEX pause_points_by_age ON pause_points (opened_at, id) WHERE closed_at IS NULL;
+CREATE INDEX pause_points_by_execution ON pause_points (execution_id, opened_at);
+CREATE INDEX pause_points_by_age ON pause_points (opened_at);
+CREATE INDEX pause_points_waiting ON pause_points (opened_at) WHERE status IN ('open', 'answered');
 
 CREATE TABLE commands (
     execution_id BLOB NOT NULL,

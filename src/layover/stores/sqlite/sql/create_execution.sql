@@ -1,5 +1,6 @@
 INSERT INTO executions (execution_id, version_id, created_at, user, parent_id, correlation_id, tags)
-VALUES (
-    :id, (SELECT id FROM versions WHERE hash = :hash AND workflow = :workflow ORDER BY number LIMIT 1), :created_at,
-    :user, :parent_id, :correlation_id, :tags
-)
+SELECT :id, id, :created_at, :user, :parent_id, :correlation_id, :tags
+FROM versions
+WHERE hash = :hash AND workflow = :workflow
+ORDER BY number
+LIMIT 1

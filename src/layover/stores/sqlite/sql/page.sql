@@ -6,11 +6,9 @@ SELECT
 FROM executions AS e
 JOIN heads AS h ON h.execution_id = e.execution_id
 JOIN versions AS v ON v.id = e.version_id
-WHERE (:id IS NULL OR e.execution_id = :id)
+WHERE (e.created_at, e.execution_id) < (:after_at, :after_id)
     AND (:workflow IS NULL OR h.workflow = :workflow)
     AND (:status IS NULL OR h.status IN (SELECT value FROM json_each(:status)))
     AND (:tag IS NULL OR :tag IN (SELECT value FROM json_each(e.tags)))
-    AND (:parent_id IS NULL OR e.parent_id = :parent_id)
-    AND (:after_at IS NULL OR (e.created_at, e.execution_id) < (:after_at, :after_id))
 ORDER BY e.created_at DESC, e.execution_id DESC
 LIMIT :limit

@@ -1,1 +1,3 @@
-UPDATE heads SET owner = NULL, wake_at = :wake_at WHERE execution_id = :id AND owner = :owner AND epoch = :epoch
+UPDATE heads
+SET owner = NULL, wake_at = CASE WHEN commands_seq > commands_done THEN 0 ELSE :wake_at END
+WHERE execution_id = :id AND owner = :owner AND epoch = :epoch

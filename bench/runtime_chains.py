@@ -1,0 +1,82 @@
+"""Calls after one another and side by side: steps per second, and what a step costs the event loop."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from runtime_figures import Figure, in_turn
+from runtime_workloads import STEPS, carrying, chain, engine_round, fan_out, floor_round, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runtime_figures import Measure
+
+ROUNDS = 5
+TEXT = "x" * 1000
+FAN = 100
+
+
+class Case(NamedTuple):
+    """Executions of one workflow, so many at once, and what they should reach."""
+
+    name: str
+    definition: Mapping[str, object]
+    given: Mapping[str, object]
+    nodes: int
+    calls: int
+    executions: int
+    at_once: int
+    least_ratio: float = 0
+    least_rate: int = 0
+
+
+def _chain(name: str, executions: int, at_once: int, least_ratio: float = 0, least_rate: int = 0) -> Case:
+    return Case(name, chain(), {"x": 0}, STEPS, STEPS, executions, at_once, least_ratio, least_rate)
+
+
+def _carrying(name: str, executions: int, at_once: int) -> Case:
+    return Case(name, carrying(), {"x": 0, "text": TEXT}, STEPS, STEPS, executions, at_once)
+
+
+CASES = {
+    "chain1": _chain("10 calls, 1 at once", 200, 1, least_ratio=0.7),
+    "chain100": _chain("10 calls, 100 at once", 3000, 100, least_ratio=0.5, least_rate=20_000),
+    "carrying1": _carrying("the same with 1 KB, 1 at once", 200, 1),
+    "carrying100": _carrying("the same with 1 KB, 100 at once", 2000, 100),
+    "fan_out": Case("fan-out of 100, 1 at once", fan_out(FAN), {"x": 0}, FAN + 2, FAN, 40, 1),
+}
+
+
+async def _measure(case: Case, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    executions = max(case.at_once, case.executions // 4) if quick else case.executions
+    steps = await recorded(case.definition, case.given)
+    ours, floor = await in_turn(
+        3 if quick else ROUNDS,
+        lambda: engine_round(case.definition, case.given, executions, case.at_once, case.nodes),
+        lambda: floor_round(steps, executions, case.at_once),
+    )
+    count, appends = executions * case.calls, executions * len(steps)
+    rate, bare, ratio = count / ours.seconds, count / floor.seconds, floor.seconds / ours.seconds
+    aims = [f"≥ {case.least_ratio:.0%} of floor"] if case.least_ratio else []
+    aims += [f"≥ {case.least_rate:,}/s"] if case.least_rate else []
+    return [
+        Figure(
+            name=case.name,
+            value=f"{rate:,.0f} steps/s",
+            floor=f"{bare:,.0f}",
+            ratio=f"{ratio:.0%}",
+            loop_cpu=f"{ours.loop_cpu / count * 1e6:.1f} ({floor.loop_cpu / count * 1e6:.1f})",
+            aim=", ".join(aims),
+            met=ratio >= case.least_ratio and rate >= case.least_rate if aims else None,
+        ),
+        Figure(
+            name="  appends per commit; process CPU µs/step",
+            value=f"{appends / max(1, ours.transactions):.1f}; {ours.process_cpu / count * 1e6:.1f}",
+            floor=f"{appends / max(1, floor.transactions):.1f}; {floor.process_cpu / count * 1e6:.1f}",
+        ),
+    ]
+
+
+MEASURES: dict[str, Measure] = {name: partial(_measure, case) for name, case in CASES.items()}

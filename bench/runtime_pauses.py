@@ -1,0 +1,291 @@
+"""Executions that rest: pauses and resumes per second, how long a resume takes, and how late timers are.
+
+A resume is counted from the call of `answer` until the execution has gone on durably to its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from floor import Asked, Floor, Lease, now, steps_of
+from layover.core.engine import commands as cmd
+from layover.core.engine import events as ev
+from layover.core.engine.command_codec import encode_command
+from layover.runtime.ids import new_id
+from layover.stores.ids import key
+from runtime_figures import Figure, in_turn, percentile
+from runtime_workloads import (
+    Sample,
+    all_completed,
+    engine_at,
+    folder,
+    many,
+    question,
+    question_and_call,
+    timed,
+    timer,
+    verify,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from floor import Step
+    from layover.bootstrap import Engine
+    from runtime_figures import Measure
+
+MANY = 1_000
+ROUNDS = 5
+PAUSES_AT_ONCE, ANSWERS_AT_ONCE = 100, 50
+ANSWER = {"x": 1}
+LEAST_PAUSES, LEAST_RESUMES, MOST_RESUME_MS, MOST_LATENESS_MS = 5_000, 4_000, 10, 50
+DURATION, DURATION_MS = "2s", 2_000
+ANSWERED_ONCE = Lease(epoch=2, seen=1)
+CLAIMED_ONCE = Lease(epoch=2)
+
+
+class _Round(NamedTuple):
+    pauses: Sample
+    resumes: Sample
+    latencies: list[float]
+
+
+class _Ends:
+    """Notices the moment at which the engine knows that an execution has come to its end, durably."""
+
+    def __init__(self, engine: Engine) -> None:
+        listeners = engine.instance.listeners
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._before = listeners.changed
+        listeners.changed = self._changed  # type: ignore[method-assign]  # nothing else tells without reading
+
+    def of(self, execution_id: str) -> asyncio.Future[None]:
+        return self._waiting.setdefault(execution_id, asyncio.get_running_loop().create_future())
+
+    def _changed(self, execution_id: str) -> None:
+        self._before(execution_id)
+        if (waiting := self._waiting.pop(execution_id, None)) is not None:
+            waiting.set_result(None)
+
+
+# Questions
+
+
+async def _ask(definition: Mapping[str, object]) -> tuple[list[Step], Asked]:
+    """Return what the engine writes for one execution that asks, as the floor needs it."""
+    with folder() as place:
+        async with engine_at(place / "recorded.db") as engine:
+            store = engine.instance.store
+            await engine.register(definition)
+            paused = await engine.start(str(definition["name"]), wait="rest")
+            (opened,) = await engine.points(paused.id)
+            answered = await engine.answer(opened.point.id, ANSWER, by="ann")
+            ended = await engine.wait(paused.id)
+            _, command = encode_command(cmd.Answer(point=opened.point.id, by="ann", data=ANSWER))
+            asked = Asked(
+                kind=opened.point.kind,
+                opened=msgspec.json.encode(opened.point),
+                answered=msgspec.json.encode(answered.point),
+                command=command,
+                wait=(opened.point.deadline or 0) - opened.point.opened_at,
+            )
+            return steps_of(await store.history(paused.id, 0, ended.last_seq + 1)), asked
+
+
+async def _engine_round(definition: Mapping[str, object], size: int, nodes: int) -> _Round:
+    name = str(definition["name"])
+    with folder() as place:
+        async with engine_at(place / "engine.db") as engine:
+            await engine.register(definition)
+            counts = engine.instance.store.counts
+            points: list[tuple[str, str]] = []
+            latencies: list[float] = []
+            ends = _Ends(engine)
+
+            async def pause() -> None:
+                paused = await engine.start(name, wait="rest")
+                points.append((paused.id, paused.waiting_on[0].point))
+
+            async def resume() -> None:
+                execution_id, point = next(left)
+                ended, started = ends.of(execution_id), perf_counter()
+                await engine.answer(point, ANSWER, by="ann")
+                await ended
+                latencies.append(perf_counter() - started)
+
+            pauses = await timed(partial(many, pause, size, PAUSES_AT_ONCE))
+            assert await counts() == {"paused": size}
+            left = iter(points)
+            resumes = await timed(partial(many, resume, size, ANSWERS_AT_ONCE))
+            assert await counts() == {"completed": size}
+            for execution_id, _ in points[:: size // 10]:
+                await verify(engine, execution_id, nodes)
+            return _Round(pauses, resumes, latencies)
+
+
+async def _floor_round(steps: list[Step], asked: Asked, size: int) -> _Round:
+    with folder() as place:
+        async with Floor(place / "floor.db") as floor:
+            points: list[tuple[bytes, str]] = []
+            latencies: list[float] = []
+
+            async def pause() -> None:
+                id_, point = key(new_id(now())), new_id(now())
+                await floor.ask(id_, steps[0], point, asked)
+                points.append((id_, point))
+
+            async def resume() -> None:
+                id_, point = next(left)
+                started = perf_counter()
+                await floor.answer(id_, point, asked)
+                await floor.claim(id_)
+                closing = len(steps) == 2
+                await floor.append(id_, len(steps[0].events) - 1, steps[1], ANSWERED_ONCE, closing=closing, point=point)
+                await floor.go_on(id_, steps, 2, ANSWERED_ONCE)
+                latencies.append(perf_counter() - started)
+
+            pauses = await timed(partial(many, pause, size, PAUSES_AT_ONCE))
+            left = iter(points)
+            resumes = await timed(partial(many, resume, size, ANSWERS_AT_ONCE))
+            return _Round(pauses, resumes, latencies)
+
+
+async def _measure(name: str, definition: Mapping[str, object], nodes: int, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    size = MANY // 4 if quick else MANY
+    steps, asked = await _ask(definition)
+    ours: list[_Round] = []
+    floor: list[_Round] = []
+
+    async def our_round() -> Sample:
+        ours.append(await _engine_round(definition, size, nodes))
+        return ours[-1].resumes
+
+    async def floor_round() -> Sample:
+        floor.append(await _floor_round(steps, asked, size))
+        return floor[-1].resumes
+
+    resumes, bare_resumes = await in_turn(3 if quick else ROUNDS, our_round, floor_round)
+    pauses = sorted((one.pauses for one in ours), key=lambda one: one.seconds)[len(ours) // 2]
+    bare_pauses = sorted((one.pauses for one in floor), key=lambda one: one.seconds)[len(floor) // 2]
+    p50, p99 = (percentile([one for a in ours for one in a.latencies], percent) * 1e3 for percent in (50, 99))
+    f50, f99 = (percentile([one for a in floor for one in a.latencies], percent) * 1e3 for percent in (50, 99))
+    return [
+        _rate(f"pauses: {name}", size, pauses, bare_pauses, LEAST_PAUSES),
+        _rate(f"resumes: {name}", size, resumes, bare_resumes, LEAST_RESUMES),
+        Figure(
+            name=f"  p50 / p99 with {ANSWERS_AT_ONCE} at once",
+            value=f"{p50:.1f} / {p99:.1f} ms",
+            floor=f"{f50:.1f} / {f99:.1f}",
+            aim=f"p50 ≤ {MOST_RESUME_MS} ms",
+            met=p50 <= MOST_RESUME_MS,
+        ),
+    ]
+
+
+def _rate(name: str, size: int, ours: Sample, floor: Sample, least: int) -> Figure:
+    return Figure(
+        name=name,
+        value=f"{size / ours.seconds:,.0f}/s",
+        floor=f"{size / floor.seconds:,.0f}",
+        ratio=f"{floor.seconds / ours.seconds:.0%}",
+        loop_cpu=f"{ours.loop_cpu / size * 1e6:.0f} ({floor.loop_cpu / size * 1e6:.0f})",
+        aim=f"≥ {least:,}/s",
+        met=size / ours.seconds >= least,
+    )
+
+
+# Timers
+
+
+async def _timers(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    lateness: list[float] = []
+    bare: list[float] = []
+    for turn in range(1 if quick else 3):
+        lateness += await _engine_timers(MANY)
+        bare += await _floor_timers(MANY)
+        print(f"  round {turn + 1}: {percentile(lateness, 99):.0f} ms, floor {percentile(bare, 99):.0f} ms", flush=True)
+    p50, p99 = percentile(lateness, 50), percentile(lateness, 99)
+    return [
+        Figure(
+            name=f"{MANY:,} timers of {DURATION}: lateness p50 / p99",
+            value=f"{p50:.0f} / {p99:.0f} ms",
+            floor=f"{percentile(bare, 50):.0f} / {percentile(bare, 99):.0f}",
+            aim=f"p99 ≤ {MOST_LATENESS_MS} ms",
+            met=p99 <= MOST_LATENESS_MS,
+        )
+    ]
+
+
+async def _engine_timers(size: int) -> list[float]:
+    """Return by how many milliseconds each node after a timer was started too late, as its log tells."""
+    with folder() as place:
+        async with engine_at(place / "engine.db") as engine:
+            await engine.register(timer(DURATION))
+            ids: list[str] = []
+
+            async def one() -> None:
+                ids.append((await engine.start("timer", ANSWER, wait="rest")).id)
+
+            await many(one, size, PAUSES_AT_ONCE)
+            await all_completed(engine, size, 0.2)
+            for id_ in ids[:: size // 10]:
+                await verify(engine, id_, 2)
+            return [await _lateness(engine, id_) for id_ in ids]
+
+
+async def _lateness(engine: Engine, execution_id: str) -> float:
+    due = 0
+    for one in await engine.history(execution_id):
+        if isinstance(one.event, ev.PausePointOpened):
+            due = one.event.deadline or 0
+        elif isinstance(one.event, ev.NodeStarted):
+            return one.at - due
+    raise AssertionError("the node after the timer was never started")
+
+
+async def _floor_timers(size: int) -> list[float]:
+    """Do the same with a sleeping task for each timer."""
+    steps, asked = await _timed_steps()
+    lateness: list[float] = []
+    with folder() as place:
+        async with Floor(place / "floor.db") as floor:
+
+            async def one(id_: bytes, due: int) -> None:
+                await asyncio.sleep((due - now()) / 1000)
+                await floor.claim(id_)
+                lateness.append(now() - due)
+                await floor.append(id_, len(steps[0].events) - 1, steps[1], CLAIMED_ONCE)
+                await floor.go_on(id_, steps, 2, CLAIMED_ONCE)
+
+            async with asyncio.TaskGroup() as group:
+
+                async def begin() -> None:
+                    id_, due = key(new_id(now())), now() + DURATION_MS
+                    await floor.ask(id_, steps[0], new_id(now()), asked)
+                    group.create_task(one(id_, due))
+
+                await many(begin, size, PAUSES_AT_ONCE)
+    return lateness
+
+
+async def _timed_steps() -> tuple[list[Step], Asked]:
+    with folder() as place:
+        async with engine_at(place / "recorded.db") as engine:
+            await engine.register(timer("1ms"))
+            ended = await engine.start("timer", ANSWER, wait="end")
+            (row,) = await engine.points(ended.id, status=())
+            body = msgspec.json.encode(row.point)
+            steps = steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
+            return steps, Asked(row.point.kind, body, body, b"", DURATION_MS)
+
+
+MEASURES: dict[str, Measure] = {
+    "pauses": partial(_measure, "a form", question(), 1),
+    "pauses_and_calls": partial(_measure, "a form and a call", question_and_call(), 2),
+    "timers": _timers,
+}

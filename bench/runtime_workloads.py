@@ -1,0 +1,222 @@
+"""The workflows that the runtime is measured on, and how a round of one is run by the engine and by the floor."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, process_time, thread_time
+from typing import TYPE_CHECKING, NamedTuple
+
+from floor import Floor, Step, steps_of
+from layover.bootstrap import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+    from layover.runtime.settings import Settings
+
+STEPS = 10
+
+
+def _disk() -> tuple[Path, str]:
+    """Return a folder for databases and its file system: one that is a disk, since /tmp may be memory."""
+    mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
+    kinds = {Path(where): kind for where, kind in mounts}
+    for place in (Path(tempfile.gettempdir()), Path("/var/tmp"), Path.cwd()):  # noqa: S108 - any disk will do
+        found = place.resolve()
+        kind = next(kinds[parent] for parent in (found, *found.parents) if parent in kinds)
+        if kind not in ("tmpfs", "ramfs"):
+            return found, kind
+    raise SystemExit("There is no disk to measure on: set TMPDIR to a folder on one.")
+
+
+FOLDER, FILE_SYSTEM = _disk()
+
+
+class Sample(NamedTuple):
+    """One round: how long it took, and the time of the processor that the event loop and the whole process used."""
+
+    seconds: float
+    loop_cpu: float
+    process_cpu: float
+    transactions: int = 0
+
+
+# What nodes do
+
+
+async def work(x: int) -> dict[str, int]:
+    """Return the next number."""
+    return {"x": x + 1}
+
+
+async def carry(x: int, text: str) -> dict[str, object]:
+    """Return the next number, and the text as it is."""
+    return {"x": x + 1, "text": text}
+
+
+NODES = (work, carry)
+
+
+# Definitions
+
+
+def chain(size: int = STEPS) -> dict[str, object]:
+    """Return calls that follow one another, each with what the one before gave."""
+    return _chain("chain", "work", size, {"x": "x"})
+
+
+def carrying() -> dict[str, object]:
+    """Return the same, in which a text goes in and out of each call."""
+    return _chain("carrying", "carry", STEPS, {"x": "x", "text": "text"})
+
+
+def _chain(name: str, kind: str, size: int, fields: Mapping[str, str]) -> dict[str, object]:
+    nodes: list[dict[str, object]] = []
+    for number in range(size):
+        source = "input" if number == 0 else f"nodes.n{number - 1}"
+        given = {field: f"${{{source}.{path}}}" for field, path in fields.items()}
+        following = {"next": f"n{number + 1}"} if number + 1 < size else {}
+        nodes.append({"id": f"n{number}", "type": kind, "input": given, **following})
+    return {"name": name, "nodes": nodes}
+
+
+def fan_out(size: int = 100) -> dict[str, object]:
+    """Return calls that are all out at once, between a first node and a last."""
+    names = [f"n{number}" for number in range(size)]
+    calls = [{"id": name, "type": "work", "input": {"x": "${input.x}"}, "next": "last"} for name in names]
+    first = {"id": "first", "type": "compute", "output": 1, "next": names}
+    return {"name": "fan_out", "nodes": [first, *calls, {"id": "last", "type": "compute", "output": "${input.x}"}]}
+
+
+def question() -> dict[str, object]:
+    """Return a form whose answer is the end."""
+    return {"name": "question", "nodes": [{"id": "ask", "type": "form", "title": "How many?"}]}
+
+
+def question_and_call() -> dict[str, object]:
+    """Return a form, and a call with what was answered."""
+    ask = {"id": "ask", "type": "form", "title": "How many?", "next": "then"}
+    then = {"id": "then", "type": "work", "input": {"x": "${nodes.ask.x}"}}
+    return {"name": "question_and_call", "nodes": [ask, then]}
+
+
+def timer(duration: str) -> dict[str, object]:
+    """Return a delay, and a call after it."""
+    wait = {"id": "wait", "type": "delay", "duration": duration, "next": "then"}
+    return {"name": "timer", "nodes": [wait, {"id": "then", "type": "work", "input": {"x": "${input.x}"}}]}
+
+
+# Rounds
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """Give a folder on the disk for one round."""
+    path = Path(tempfile.mkdtemp(prefix="layover-bench-", dir=FOLDER))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+def engine_at(path: Path | str, settings: Settings | None = None) -> Engine:
+    """Return an engine on a file, not yet open."""
+    return Engine(f"sqlite:///{path}", nodes=NODES, settings=settings)
+
+
+async def recorded(definition: Mapping[str, object], given: object) -> list[Step]:
+    """Return what one execution appends, as the engine does it."""
+    with folder() as place:
+        async with engine_at(place / "recorded.db") as engine:
+            await engine.register(definition)
+            ended = await engine.start(str(definition["name"]), given, wait="end")
+            assert ended.status == "completed", ended
+            return steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
+
+
+async def engine_round(
+    definition: Mapping[str, object], given: object, executions: int, at_once: int, nodes: int
+) -> Sample:
+    """Run executions by the engine, so many at once, until a reader finds all of them completed."""
+    name = str(definition["name"])
+    with folder() as place:
+        async with engine_at(place / "engine.db") as engine:
+            await engine.register(definition)
+            await engine.start(name, given, wait="end")
+            store = engine.instance.store
+            ids: list[str] = []
+
+            async def one() -> None:
+                ids.append((await engine.start(name, given, wait="end")).id)
+
+            async def until_readable() -> None:
+                await many(one, executions, at_once)
+                assert await store.counts() == {"completed": executions + 1}
+
+            before = transactions(engine)
+            sample = await timed(until_readable)
+            for id_ in ids[:: max(1, executions // 10)]:
+                await verify(engine, id_, nodes)
+            return sample._replace(transactions=transactions(engine) - before)
+
+
+async def floor_round(steps: list[Step], executions: int, at_once: int) -> Sample:
+    """Write the same executions without an engine."""
+    with folder() as place:
+        async with Floor(place / "floor.db") as floor:
+            await floor.execute(steps)
+
+            async def one() -> None:
+                await floor.execute(steps)
+
+            before = floor.transactions
+            sample = await timed(lambda: many(one, executions, at_once))
+            return sample._replace(transactions=floor.transactions - before)
+
+
+async def many(one: Callable[[], Awaitable[None]], times: int, at_once: int) -> None:
+    """Do something many times, so many at once."""
+    left = iter(range(times))
+
+    async def worker() -> None:
+        for _ in left:
+            await one()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(at_once, times)):
+            group.create_task(worker())
+
+
+async def timed(what: Callable[[], Awaitable[object]]) -> Sample:
+    """Measure something that is awaited."""
+    loop_cpu, process_cpu, started = thread_time(), process_time(), perf_counter()
+    await what()
+    return Sample(perf_counter() - started, thread_time() - loop_cpu, process_time() - process_cpu)
+
+
+async def verify(engine: Engine, execution_id: str, nodes: int) -> None:
+    """Make sure that what a reader can ask for is there."""
+    execution = await engine.get(execution_id)
+    assert execution.status == "completed"
+    assert execution.output is not None
+    told = await engine.nodes(execution_id)
+    assert len(told) == nodes
+    assert {node.status for node in told} == {"completed"}
+    history = await engine.history(execution_id, limit=execution.last_seq + 1)
+    assert [one.seq for one in history] == list(range(execution.last_seq + 1))
+
+
+async def all_completed(engine: Engine, executions: int, between_looks: float) -> None:
+    """Return once a reader finds all executions completed."""
+    while await engine.counts() != {"completed": executions}:  # noqa: ASYNC110 - readers have to look
+        await asyncio.sleep(between_looks)
+
+
+def transactions(engine: Engine) -> int:
+    """Return how many transactions a store of ours has written."""
+    found: int = engine.instance.store.transactions  # type: ignore[attr-defined]  # this one tells
+    return found

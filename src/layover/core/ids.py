@@ -1,0 +1,17 @@
+"""Ids that follow from what they are the ids of: the same step decided again, or delivered again, gives the same id."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def uuid8(seed: str) -> str:
+    """Return a UUIDv8 made of the SHA-256 of a text."""
+    digits = hashlib.sha256(seed.encode()).hexdigest()
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
+
+
+def child_id(parent: str, context_id: str, attempt: int) -> str:
+    """Return the id of the execution that an attempt of a workflow node starts; neither part after a `/` has one."""
+    return uuid8(f"{parent}/{context_id}/{attempt}")

@@ -1,0 +1,135 @@
+"""Appends. All of a commit is judged before any of it is written, so a fault leaves nothing behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from layover.core.engine.state import Point
+from layover.ports.errors import StoreError
+from layover.ports.records import (
+    CLOSED,
+    ChangedPoint,
+    ClosedPoint,
+    Entry,
+    Head,
+    OpenedPoint,
+    Outcome,
+    PointRow,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Append, NewExecution, PointChange
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
+    """Write what passes; return what became of each."""
+    outcomes = [_judge(db, append) for append in appends]
+    passed = [append for append, outcome in zip(appends, outcomes, strict=True) if outcome.verdict == "passed"]
+    _check(db, passed)
+    for append in passed:
+        _write(db, append)
+    return outcomes
+
+
+def _judge(db: MemoryDatabase, append: Append) -> Outcome:
+    head = db.heads.get(append.execution_id)
+    if append.new is not None:
+        return Outcome(verdict="passed" if head is None else "exists")
+    if head is None:
+        return Outcome(verdict="fenced")
+    if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):
+        return Outcome(verdict="fenced", commands_seq=head.commands_seq)
+    if head.commands_seq != append.commands_seen:
+        unread = tuple(command for command in db.commands[append.execution_id] if command.n > append.commands_seen)
+        return Outcome(verdict="uninformed", commands_seq=head.commands_seq, commands=unread)
+    return Outcome(verdict="passed", commands_seq=head.commands_seq)
+
+
+def _check(db: MemoryDatabase, appends: Sequence[Append]) -> None:
+    opened = set(db.points)
+    for append in appends:
+        new = append.new
+        if new is not None and not any(v.hash == new.hash and v.workflow == new.workflow for v in db.versions):
+            raise StoreError(f"There is no version {new.hash} of the workflow {new.workflow}.", code="unknown_version")
+        for change in append.points:
+            if isinstance(change, OpenedPoint):
+                if change.point.id in opened:
+                    raise StoreError(f"There is a pause point {change.point.id} already.", code="point_exists")
+                opened.add(change.point.id)
+
+
+def _write(db: MemoryDatabase, append: Append) -> None:
+    id_ = append.execution_id
+    if append.new is not None:
+        db.infos[id_] = append.new
+        db.logs[id_] = []
+        db.commands[id_] = []
+    db.heads[id_] = _created(append, append.new) if append.new is not None else _moved(db.heads[id_], append)
+    if append.count:
+        entry = Entry(seq=append.expected_seq + 1, at=append.at, count=append.count, events=append.events)
+        db.logs[id_].append(entry)
+    for change in append.points:
+        change_point(db, id_, append.at, change)
+    if append.snapshot is not None:
+        db.snapshots[id_] = (append.expected_seq + append.count, append.snapshot)
+    if append.closed is not None:
+        db.ends.pop(id_, None)
+        if append.status in CLOSED:
+            db.ends[id_] = (append.at, append.closed)
+
+
+def _created(append: Append, new: NewExecution) -> Head:
+    return Head(
+        execution_id=append.execution_id,
+        workflow=new.workflow,
+        status=append.status,
+        last_seq=append.expected_seq + append.count,
+        last_epoch=append.epoch,
+        epoch=append.epoch,
+        priority=new.priority,
+        owner=append.owner if append.rest is None else None,
+        wake_at=append.lease_until if append.rest is None else append.rest.wake_at,
+    )
+
+
+def _moved(head: Head, append: Append) -> Head:
+    return replace(
+        head,
+        status=append.status,
+        last_seq=append.expected_seq + append.count,
+        last_epoch=append.epoch,
+        commands_done=append.commands_seen,
+        takeovers=0,
+        owner=head.owner if append.rest is None else None,
+        wake_at=head.wake_at if append.rest is None else append.rest.wake_at,
+    )
+
+
+def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointChange) -> None:
+    """Write what became of a pause point."""
+    match change:
+        case OpenedPoint(point=point, schema=schema):
+            db.points[point.id] = PointRow(
+                execution_id=execution_id,
+                workflow=db.heads[execution_id].workflow,
+                point=_copied(point),
+                schema=msgspec.json.decode(msgspec.json.encode(schema)),
+                status=point.status,
+            )
+        case ChangedPoint(point=point):
+            if point.id in db.points:
+                db.points[point.id] = replace(db.points[point.id], point=_copied(point), status=point.status)
+        case ClosedPoint(id=point_id, how=how):
+            if point_id in db.points:
+                db.points[point_id] = replace(db.points[point_id], status=how, closed_at=at)
+
+
+def _copied(point: Point) -> Point:
+    """Return a point that nobody else can change: there are dicts in it."""
+    return msgspec.json.decode(msgspec.json.encode(point), type=Point)

@@ -1,0 +1,86 @@
+"""Who drives what, and until when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.ports.records import Claimed, Claims
+from layover.stores.checks import at_most
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Claim, Head, Lease
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def claim(db: MemoryDatabase, wish: Claim) -> Claims:
+    """Take what is due, or one execution that nobody drives."""
+    claimed = tuple(_take(db, head, wish) for head in _found(db, wish))
+    return Claims(
+        claimed=claimed,
+        next_due=min((head.wake_at for head in db.heads.values() if head.wake_at is not None), default=None),
+    )
+
+
+def _found(db: MemoryDatabase, wish: Claim) -> list[Head]:
+    if wish.execution_id is not None:
+        one = db.heads.get(wish.execution_id)
+        return [one] if one is not None and (one.owner is None or _is_due(one, wish.now)) else []
+    most = at_most(wish.most)
+    due = sorted((head for head in db.heads.values() if _is_due(head, wish.now)), key=_by_age)
+    # Priority decides among those that have waited longest, so nobody waits for ever.
+    return sorted(due[: 4 * most], key=lambda head: (-head.priority, *_by_age(head)))[:most]
+
+
+def _is_due(head: Head, now: int) -> bool:
+    return head.wake_at is not None and head.wake_at <= now
+
+
+def _by_age(head: Head) -> tuple[int, str]:
+    return head.wake_at or 0, head.execution_id
+
+
+def _take(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
+    taken_over = was.owner is not None
+    head = replace(
+        was,
+        owner=wish.instance,
+        epoch=was.epoch + 1,
+        wake_at=wish.lease_until,
+        takeovers=was.takeovers + taken_over,
+    )
+    db.heads[head.execution_id] = head
+    unread = tuple(command for command in db.commands[head.execution_id] if command.n > head.commands_done)
+    return Claimed(head=head, commands=unread, taken_over=taken_over)
+
+
+def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+    """Keep what is driven; return what was lost."""
+    for lease in leases:
+        if _is_driven(db, instance, lease):
+            db.heads[lease.execution_id] = replace(db.heads[lease.execution_id], wake_at=until)
+    return [lease.execution_id for lease in leases if not _is_driven(db, instance, lease)]
+
+
+def release(db: MemoryDatabase, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+    """Give back what is driven; unread commands make it due in any case."""
+    for lease in leases:
+        if _is_driven(db, instance, lease):
+            head = db.heads[lease.execution_id]
+            has_unread = head.commands_seq > head.commands_done
+            db.heads[lease.execution_id] = replace(head, owner=None, wake_at=0 if has_unread else wake_at)
+
+
+def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:
+    head = db.heads.get(lease.execution_id)
+    return head is not None and (head.owner, head.epoch) == (instance, lease.epoch)
+
+
+def orphan(db: MemoryDatabase, instance: str, now: int) -> None:
+    """Make due at once what an instance drove that is known to be dead."""
+    for id_, head in db.heads.items():
+        if head.owner == instance and head.wake_at is not None and head.wake_at > now:
+            db.heads[id_] = replace(head, wake_at=now)

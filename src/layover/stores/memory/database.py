@@ -1,0 +1,36 @@
+"""The tables, as plain as they can be: what is in them is frozen and replaced as a whole.
+
+Several stores may share one database, as several processes share a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.ports.records import Closed, Command, Entry, Head, NewExecution, PointRow, Version
+
+
+def _machine_time() -> int:
+    return int(time() * 1000)
+
+
+@dataclass
+class MemoryDatabase:
+    """What is kept, by execution id unless it says otherwise."""
+
+    clock: Callable[[], int] = _machine_time
+    heads: dict[str, Head] = field(default_factory=dict)
+    infos: dict[str, NewExecution] = field(default_factory=dict)
+    ends: dict[str, tuple[int, Closed]] = field(default_factory=dict)
+    logs: dict[str, list[Entry]] = field(default_factory=dict)
+    snapshots: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    commands: dict[str, list[Command]] = field(default_factory=dict)
+    points: dict[str, PointRow] = field(default_factory=dict)  # by their own ids
+    versions: list[Version] = field(default_factory=list)
+    locks: dict[str, tuple[str, int]] = field(default_factory=dict)  # by name: who holds it, and until when
+    instances: set[str] = field(default_factory=set)  # those that live

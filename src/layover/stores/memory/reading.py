@@ -1,0 +1,133 @@
+"""What readers ask for: go through everything, keep what is wanted, sort, cut."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from layover.ports.records import ExecutionRow, Loaded
+from layover.stores.checks import at_most, check_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Command, Entry, ExecutionFilter, PointFilter, PointRow, Version
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def load(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Loaded | None]:
+    """Read what states are made from."""
+    check_ids(execution_ids)
+    return [_load(db, execution_id) for execution_id in execution_ids]
+
+
+def _load(db: MemoryDatabase, execution_id: str) -> Loaded | None:
+    if execution_id not in db.heads:
+        return None
+    seq, body = db.snapshots.get(execution_id, (-1, None))
+    return Loaded(
+        head=db.heads[execution_id],
+        info=db.infos[execution_id],
+        snapshot=body,
+        entries=tuple(entry for entry in db.logs[execution_id] if entry.seq > seq),
+    )
+
+
+def commands(db: MemoryDatabase, execution_id: str, after: int) -> list[Command]:
+    """Read the commands of an execution that came after one of them."""
+    check_ids([execution_id])
+    return [command for command in db.commands.get(execution_id, []) if command.n > after]
+
+
+def unread(db: MemoryDatabase, seen: Sequence[tuple[str, int]]) -> list[str]:
+    """Return those executions that have commands beyond the number that their driver has seen."""
+    check_ids(id_ for id_, _ in seen)
+    return [id_ for id_, n in seen if id_ in db.heads and db.heads[id_].commands_seq > n]
+
+
+def get(db: MemoryDatabase, execution_id: str) -> ExecutionRow | None:
+    """Find an execution."""
+    check_ids([execution_id])
+    return _execution(db, execution_id) if execution_id in db.heads else None
+
+
+def _execution(db: MemoryDatabase, execution_id: str) -> ExecutionRow:
+    finished_at, closed = db.ends.get(execution_id, (None, None))
+    return ExecutionRow(
+        head=db.heads[execution_id], info=db.infos[execution_id], finished_at=finished_at, closed=closed
+    )
+
+
+def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions, newest first."""
+    check_ids([wanted.parent_id] if wanted.parent_id is not None else [])
+    check_ids([wanted.after[1]] if wanted.after is not None else [])
+    rows = [_execution(db, execution_id) for execution_id in db.heads]
+    found = [row for row in rows if _is_wanted(row, wanted)]
+    return sorted(found, key=_age, reverse=True)[: at_most(wanted.limit)]
+
+
+def _is_wanted(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
+    return (
+        wanted.workflow in (None, row.head.workflow)
+        and (not wanted.status or row.head.status in wanted.status)
+        and (wanted.tag is None or wanted.tag in row.info.tags)
+        and wanted.parent_id in (None, row.info.parent_id)
+        and (wanted.after is None or _age(row) < wanted.after)
+    )
+
+
+def _age(row: ExecutionRow) -> tuple[int, str]:
+    return row.info.created_at, row.head.execution_id
+
+
+def history(db: MemoryDatabase, execution_id: str, since: int, limit: int) -> list[Entry]:
+    """Read the log from the entry that holds an event on."""
+    check_ids([execution_id])
+    entries = [entry for entry in db.logs.get(execution_id, []) if entry.seq + entry.count > since]
+    return entries[: at_most(limit)]
+
+
+def points(db: MemoryDatabase, wanted: PointFilter) -> list[PointRow]:
+    """List pause points, oldest first."""
+    check_ids([wanted.execution_id] if wanted.execution_id is not None else [])
+    found = [row for row in db.points.values() if _is_wanted_point(row, wanted)]
+    return sorted(found, key=_point_age)[: at_most(wanted.limit)]
+
+
+def _is_wanted_point(row: PointRow, wanted: PointFilter) -> bool:
+    return (
+        wanted.execution_id in (None, row.execution_id)
+        and wanted.workflow in (None, row.workflow)
+        and wanted.kind in (None, row.point.kind)
+        and (not wanted.status or row.status in wanted.status)
+        and (wanted.after is None or _point_age(row) > wanted.after)
+    )
+
+
+def _point_age(row: PointRow) -> tuple[int, str]:
+    return row.point.opened_at, row.point.id
+
+
+def counts(db: MemoryDatabase) -> dict[str, int]:
+    """Count executions by status."""
+    return dict(Counter(head.status for head in db.heads.values()))
+
+
+def version(db: MemoryDatabase, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    return min((one for one in db.versions if one.hash == hash_), key=lambda one: one.number, default=None)
+
+
+def latest(db: MemoryDatabase, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    found = versions(db, workflow)
+    return found[-1] if found else None
+
+
+def versions(db: MemoryDatabase, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is not None:
+        return [one for one in db.versions if one.workflow == workflow]
+    newest = {one.workflow: one for one in db.versions}
+    return [newest[name] for name in sorted(newest)]

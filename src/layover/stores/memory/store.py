@@ -1,0 +1,179 @@
+"""The store itself: what the port asks for, done at once and in turn."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.records import Version
+from layover.stores.checks import check_ids, checked_appends
+from layover.stores.memory import appending, claiming, commanding, reading
+from layover.stores.memory.database import MemoryDatabase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.commands import Answer
+    from layover.ports.records import (
+        Append,
+        Claim,
+        Claims,
+        Command,
+        Enqueue,
+        Enqueued,
+        Entry,
+        ExecutionFilter,
+        ExecutionRow,
+        Lease,
+        Loaded,
+        Outcome,
+        PointFilter,
+        PointRow,
+        Refusal,
+        Reserved,
+    )
+
+
+class MemoryStore:
+    """One instance's way to a database, which others may share."""
+
+    def __init__(self, database: MemoryDatabase | None = None) -> None:
+        self.database = database if database is not None else MemoryDatabase()
+        self._instance: str | None = None
+
+    async def open(self, instance: str) -> None:
+        """Make ready, for this instance; what an earlier life of it drove is due at once."""
+        if self._instance is not None:
+            raise StoreError("The store is open already.", code="open")
+        if instance in self.database.instances:
+            raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
+        self.database.instances.add(instance)
+        self._instance = instance
+        claiming.orphan(self.database, instance, self.database.clock())
+
+    async def close(self) -> None:
+        """Let go; the database stays."""
+        self.database.instances.discard(self._instance or "")
+        self._instance = None
+
+    async def now(self) -> int:
+        """Return the time of the clock that all instances go by."""
+        return self.database.clock()
+
+    async def _turn(self) -> MemoryDatabase:
+        """Let others go first, as waiting for a disk would; what then follows is done without a break."""
+        if self._instance is None:
+            raise StoreUnavailable("The store is not open.", code="closed")
+        await asyncio.sleep(0)
+        return self.database
+
+    # The run plane
+
+    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        """Write appends."""
+        checked = checked_appends(appends)
+        return appending.commit(await self._turn(), checked)
+
+    async def claim(self, claim: Claim) -> Claims:
+        """Take what is due."""
+        check_ids(() if claim.execution_id is None else (claim.execution_id,))
+        return claiming.claim(await self._turn(), claim)
+
+    async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+        """Keep what is driven."""
+        check_ids(lease.execution_id for lease in leases)
+        return claiming.renew(await self._turn(), instance, leases, until)
+
+    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+        """Give back what is driven."""
+        check_ids(lease.execution_id for lease in leases)
+        claiming.release(await self._turn(), instance, leases, wake_at)
+
+    async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
+        """Read what states are made from."""
+        return reading.load(await self._turn(), execution_ids)
+
+    async def commands(self, execution_id: str, after: int) -> list[Command]:
+        """Read commands."""
+        return reading.commands(await self._turn(), execution_id, after)
+
+    async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
+        """Look for commands that others have sent."""
+        return reading.unread(await self._turn(), seen)
+
+    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+        """Take commands."""
+        check_ids(command.execution_id for command in commands)
+        return commanding.enqueue(await self._turn(), commands, now)
+
+    async def answer(self, answer: Answer, source: str, now: int) -> Reserved | Refusal:
+        """Take an answer."""
+        return commanding.answer(await self._turn(), answer, source, now)
+
+    # Definitions
+
+    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
+        """Keep a definition as the newest version, unless it is that already."""
+        db = await self._turn()
+        newest = reading.latest(db, workflow)
+        if newest is not None and newest.hash == hash_:
+            return newest
+        number = newest.number + 1 if newest is not None else 1
+        db.versions.append(Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=now))
+        return db.versions[-1]
+
+    async def version(self, hash_: str) -> Version | None:
+        """Find a version by its hash."""
+        return reading.version(await self._turn(), hash_)
+
+    async def latest(self, workflow: str) -> Version | None:
+        """Find the newest version of a workflow."""
+        return reading.latest(await self._turn(), workflow)
+
+    async def versions(self, workflow: str | None = None) -> list[Version]:
+        """List versions."""
+        return reading.versions(await self._turn(), workflow)
+
+    # Views
+
+    async def get(self, execution_id: str) -> ExecutionRow | None:
+        """Find an execution."""
+        return reading.get(await self._turn(), execution_id)
+
+    async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
+        """List executions."""
+        return reading.page(await self._turn(), wanted)
+
+    async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
+        """Read a log."""
+        return reading.history(await self._turn(), execution_id, since, limit)
+
+    async def points(self, wanted: PointFilter) -> list[PointRow]:
+        """List pause points."""
+        return reading.points(await self._turn(), wanted)
+
+    async def point(self, point_id: str) -> PointRow | None:
+        """Find a pause point."""
+        return (await self._turn()).points.get(point_id)
+
+    async def counts(self) -> dict[str, int]:
+        """Count executions by status."""
+        return reading.counts(await self._turn())
+
+    # Locks
+
+    async def lock(self, name: str, holder: str, now: int, until: int) -> bool:
+        """Take or keep a named lock."""
+        locks = (await self._turn()).locks
+        held_by, held_until = locks.get(name, (holder, until))
+        if held_by != holder and held_until > now:
+            return False
+        locks[name] = (holder, until)
+        return True
+
+    async def unlock(self, name: str, holder: str) -> None:
+        """Give a named lock back."""
+        locks = (await self._turn()).locks
+        if name in locks and locks[name][0] == holder:
+            del locks[name]

@@ -1,0 +1,144 @@
+"""Appends: the only way an execution moves. Runs on the writer's connection, inside its transaction.
+
+Whoever holds the write lock is alone, so a row that was read is still the same when it is written. An append compares
+in its `UPDATE`; only one that does not pass asks why. The statements of this path take their values by place, in the
+order in which their names first appear: that is a quarter faster than by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.ports.errors import StoreError
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.stores.ids import key
+from layover.stores.sqlite.reading import commands_after, head_by
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.records import Append, NewExecution, PointChange
+
+_APPEND = SQL["append"]
+_APPEND_RESTING = SQL["append_resting"]
+
+
+def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
+    """Write what passes; return what became of each."""
+    cursor = db.cursor()
+    entries: list[tuple[bytes, int, int, int, bytes]] = []
+    outcomes: list[Outcome] = []
+    for append in appends:
+        id_ = key(append.execution_id)
+        outcome = _create(db, id_, append, append.new) if append.new is not None else _move(cursor, id_, append)
+        outcomes.append(outcome)
+        if outcome.verdict == "passed":
+            if append.count:  # what only takes note of commands, or only rests, leaves nothing in the log
+                entries.append((id_, append.expected_seq + 1, append.count, append.at, append.events))
+            if append.points or append.snapshot is not None or append.closed is not None:
+                _derive(db, id_, append)
+    cursor.executemany(SQL["insert_entry"], entries)
+    return outcomes
+
+
+def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
+    expected, epoch, seen, rest = append.expected_seq, append.epoch, append.commands_seen, append.rest
+    last_seq = expected + append.count
+    if rest is None:
+        cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, id_, append.owner, expected))
+    else:
+        values = (last_seq, epoch, append.status, seen, rest.wake_at, id_, append.owner, expected)
+        cursor.execute(_APPEND_RESTING, values)
+    db = cursor.connection
+    if db.changes() == 1:
+        return Outcome(verdict="passed", commands_seq=seen)
+    return _why_not(db, id_, append)
+
+
+def _why_not(db: apsw.Connection, id_: bytes, append: Append) -> Outcome:
+    head = head_by(db, id_)
+    if head is None or (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):
+        return Outcome(verdict="fenced", commands_seq=head.commands_seq if head is not None else 0)
+    unread = commands_after(db, id_, append.commands_seen)
+    return Outcome(verdict="uninformed", commands_seq=head.commands_seq, commands=tuple(unread))
+
+
+def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) -> Outcome:
+    resting = append.rest
+    db.execute(
+        SQL["create_head"],
+        {
+            "id": id_,
+            "workflow": new.workflow,
+            "status": append.status,
+            "priority": new.priority,
+            "last_seq": append.expected_seq + append.count,
+            "epoch": append.epoch,
+            "owner": append.owner if resting is None else None,
+            "wake_at": append.lease_until if resting is None else resting.wake_at,
+        },
+    )
+    if db.changes() != 1:
+        return Outcome(verdict="exists")
+    db.execute(
+        SQL["create_execution"],
+        {
+            "id": id_,
+            "workflow": new.workflow,
+            "hash": new.hash,
+            "created_at": new.created_at,
+            "user": new.user,
+            "parent_id": key(new.parent_id) if new.parent_id is not None else None,
+            "correlation_id": new.correlation_id,
+            "tags": msgspec.json.encode(new.tags).decode() if new.tags else None,
+        },
+    )
+    if db.changes() != 1:
+        raise StoreError(f"There is no version {new.hash} of the workflow {new.workflow}.", code="unknown_version")
+    return Outcome(verdict="passed")
+
+
+def _derive(db: apsw.Connection, id_: bytes, append: Append) -> None:
+    """Write what follows from the events: rows of points, a snapshot, how it ended."""
+    for change in append.points:
+        change_point(db, id_, append.at, change)
+    if append.snapshot is not None:
+        values = {"id": id_, "seq": append.expected_seq + append.count, "body": append.snapshot}
+        db.execute(SQL["save_snapshot"], values)
+    if append.closed is not None:
+        if append.status in CLOSED:
+            closed = append.closed
+            ended = {"id": id_, "at": append.at, "outcome": closed.outcome, "error_code": closed.error_code}
+            db.execute(SQL["finish_execution"], ended)
+        else:
+            db.execute(SQL["reopen_execution"], {"id": id_})
+
+
+def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) -> None:
+    """Write what became of a pause point."""
+    match change:
+        case OpenedPoint(point=point, schema=schema):
+            db.execute(
+                SQL["open_point"],
+                {
+                    "point": point.id,
+                    "id": id_,
+                    "kind": point.kind,
+                    "status": point.status,
+                    "opened_at": point.opened_at,
+                    "body": msgspec.json.encode(point),
+                    "schema": msgspec.json.encode(schema) if schema is not None else None,
+                },
+            )
+            if db.changes() != 1:
+                raise StoreError(f"There is a pause point {point.id} already.", code="point_exists")
+        case ChangedPoint(point=point):
+            values = {"point": point.id, "status": point.status, "body": msgspec.json.encode(point)}
+            db.execute(SQL["change_point"], values)
+        case ClosedPoint(id=point_id, how=how):
+            db.execute(SQL["close_point"], {"point": point_id, "how": how, "at": at})

@@ -1,0 +1,78 @@
+"""Who drives what, and until when. Runs on the writer's connection, inside its transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.ports.records import Claimed, Claims
+from layover.stores.checks import at_most
+from layover.stores.ids import key
+from layover.stores.sqlite.reading import commands_after, head_by
+from layover.stores.sqlite.rows import head_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.records import Claim, Head, Lease
+
+
+def claim(db: apsw.Connection, wish: Claim) -> Claims:
+    """Take what is due, or one execution that nobody drives."""
+    if wish.execution_id is None:
+        found = [head_of(row) for row in db.execute(SQL["due"], {"now": wish.now, "most": at_most(wish.most)})]
+    else:
+        head = head_by(db, key(wish.execution_id))
+        found = [head] if head is not None and (head.owner is None or _is_due(head, wish.now)) else []
+    taken = [(wish.instance, wish.lease_until, head.owner is not None, key(head.execution_id)) for head in found]
+    db.executemany(SQL["claim"], taken)
+    return Claims(
+        claimed=tuple(_claimed(db, head, wish) for head in found),
+        next_due=db.execute(SQL["next_due"]).get,
+    )
+
+
+def _is_due(head: Head, now: int) -> bool:
+    return head.wake_at is not None and head.wake_at <= now
+
+
+def _claimed(db: apsw.Connection, was: Head, wish: Claim) -> Claimed:
+    taken_over = was.owner is not None
+    head = msgspec.structs.replace(
+        was,
+        owner=wish.instance,
+        epoch=was.epoch + 1,
+        wake_at=wish.lease_until,
+        takeovers=was.takeovers + taken_over,
+    )
+    unread = was.commands_seq > was.commands_done
+    commands = commands_after(db, key(was.execution_id), was.commands_done) if unread else ()
+    return Claimed(head=head, commands=tuple(commands), taken_over=taken_over)
+
+
+def renew(db: apsw.Connection, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+    """Keep what is driven; return what was lost."""
+    lost: list[str] = []
+    for lease in leases:
+        values = {"id": key(lease.execution_id), "owner": instance, "epoch": lease.epoch, "until": until}
+        db.execute(SQL["renew"], values)
+        if db.changes() != 1:
+            lost.append(lease.execution_id)
+    return lost
+
+
+def release(db: apsw.Connection, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+    """Give back what is driven."""
+    db.executemany(
+        SQL["release"],
+        [{"id": key(one.execution_id), "owner": instance, "epoch": one.epoch, "wake_at": wake_at} for one in leases],
+    )
+
+
+def orphan(db: apsw.Connection, instances: Sequence[str], now: int) -> None:
+    """Make due at once what instances drove that are known to be dead."""
+    db.executemany(SQL["orphan"], [{"owner": instance, "now": now} for instance in instances])

@@ -1,0 +1,95 @@
+"""Commands and answers from outside. Runs on the writer's connection, inside its transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine.answers import Refused, reserve
+from layover.ports.errors import StoreUnusable
+from layover.ports.records import CLOSED, ChangedPoint, Enqueue, Enqueued, Head, Refusal, Reserved
+from layover.stores.ids import key
+from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
+from layover.stores.sqlite.appending import change_point
+from layover.stores.sqlite.reading import head_by, point_by
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.core.engine.commands import Answer
+    from layover.core.engine.state import Point
+
+
+def enqueue(db: apsw.Connection, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+    """Take commands for executions that are not closed."""
+    return [_enqueue(db, command, now) for command in commands]
+
+
+def _enqueue(db: apsw.Connection, command: Enqueue, now: int) -> Enqueued | Refusal:
+    id_ = key(command.execution_id)
+    head = head_by(db, id_)
+    if head is None:
+        return unknown_execution(command.execution_id)
+    before = _seen_before(db, id_, command.source, command.source_n)
+    if before is not None:
+        return Enqueued(n=before, owner=head.owner, repeated=True)
+    if head.status in CLOSED:
+        return execution_closed(head.status)
+    return Enqueued(n=_take(db, head, command, now), owner=head.owner)
+
+
+def _take(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> int:
+    id_, n = key(head.execution_id), head.commands_seq + 1
+    db.execute(SQL["enqueue"], {"id": id_, "now": now})
+    values = {
+        "id": id_,
+        "n": n,
+        "at": now,
+        "kind": command.kind,
+        "body": command.body,
+        "source": command.source,
+        "source_n": command.source_n,
+    }
+    db.execute(SQL["insert_command"], values)
+    return n
+
+
+def answer(db: apsw.Connection, given: Answer, source: str, now: int) -> Reserved | Refusal:
+    """Take an answer if its point is open, this person may give it, and it fits."""
+    found = point_by(db, given.point)
+    if found is None:
+        return unknown_point(given.point)
+    id_ = key(found.execution_id)
+    head = head_by(db, id_)
+    if head is None:
+        raise StoreUnusable(f"The pause point {given.point} belongs to no execution.", code="corrupt")
+    before = _seen_before(db, id_, source, 0)
+    if before is not None:
+        return _reserved(head, found.point, before, repeated=True)
+    if found.closed_at is not None:
+        return point_closed(found.status)
+    if head.status in CLOSED:
+        return execution_closed(head.status)
+    point = reserve(found.point, found.schema, given, now)
+    if isinstance(point, Refused):
+        return point
+    if point is found.point:  # the same person said the same before
+        return _reserved(head, point, head.commands_seq, repeated=True)
+    change_point(db, id_, now, ChangedPoint(point=point))
+    command = Enqueue(
+        execution_id=head.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source, source_n=0
+    )
+    return _reserved(head, point, _take(db, head, command, now))
+
+
+def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Reserved:
+    return Reserved(execution_id=head.execution_id, point=point, n=n, owner=head.owner, repeated=repeated)
+
+
+def _seen_before(db: apsw.Connection, id_: bytes, source: str, source_n: int) -> int | None:
+    found: int | None = db.execute(SQL["command_by_source"], {"id": id_, "source": source, "source_n": source_n}).get
+    return found

@@ -1,0 +1,1 @@
+SELECT 1 FROM heads WHERE execution_id = :id AND commands_seq > :seen

@@ -1,0 +1,15 @@
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers,
+    v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code
+FROM executions AS e
+JOIN heads AS h ON h.execution_id = e.execution_id
+JOIN versions AS v ON v.id = e.version_id
+WHERE e.parent_id = :parent_id
+    AND (e.created_at, e.execution_id) < (:after_at, :after_id)
+    AND (:workflow IS NULL OR h.workflow = :workflow)
+    AND (:status IS NULL OR h.status IN (SELECT value FROM json_each(:status)))
+    AND (:tag IS NULL OR :tag IN (SELECT value FROM json_each(e.tags)))
+ORDER BY e.created_at DESC, e.execution_id DESC
+LIMIT :limit

@@ -1,0 +1,12 @@
+SELECT 'heads', execution_id FROM heads WHERE execution_id NOT IN (SELECT execution_id FROM executions)
+UNION ALL
+SELECT 'executions', execution_id FROM executions WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'events', execution_id FROM events WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT 'snapshots', execution_id FROM snapshots WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'pause_points', execution_id FROM pause_points
+WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'commands', execution_id FROM commands WHERE execution_id NOT IN (SELECT execution_id FROM heads)

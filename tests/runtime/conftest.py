@@ -1,0 +1,32 @@
+"""No test of the runtime may hang: one that waits for something that does not come says where it stands."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_HERE = Path(__file__).parent
+_LONGEST = 20  # seconds: far more than any of them takes
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and item.path.parent == _HERE and inspect.iscoroutinefunction(item.obj):
+            item.obj = _bounded(item.obj)
+
+
+def _bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @functools.wraps(test)
+    async def bounded(*args: Any, **fields: Any) -> None:  # noqa: ANN401 - whatever the test takes
+        async with asyncio.timeout(_LONGEST):
+            await test(*args, **fields)
+
+    return bounded

@@ -1,0 +1,183 @@
+"""What the tests of the runtime are made of: small workflows, functions that a test lets go, and a clock wound by hand.
+
+Nothing sleeps. A test waits for a call to begin, for an execution to be as it wants it, or winds the clock of the store
+on and has the engine look what is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from layover.bootstrap import Engine
+from layover.runtime.engine import Engine as EngineOn
+from layover.runtime.settings import Settings
+from layover.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from layover.nodes.context import NodeContext
+    from layover.nodes.registry import AnyFunction
+    from layover.ports.records import Head
+
+PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10}
+
+
+def engine_at(folder: Path, *nodes: AnyFunction, **settings: object) -> Engine:
+    """Return an engine on the database in a folder, which looks often for what others did."""
+    return Engine(f"sqlite:///{folder / 'layover.db'}", nodes=nodes, settings=settings_with(**settings))
+
+
+def engine_on(store: SqliteStore, *nodes: AnyFunction, **settings: object) -> EngineOn:
+    """Return an engine on a store."""
+    return EngineOn(store, nodes=nodes, settings=settings_with(**settings))
+
+
+def settings_with(**settings: object) -> Settings:
+    return Settings(**{**PROMPT, **settings})  # type: ignore[arg-type]  # a wrong one is noticed at once
+
+
+class HandWound:
+    """The time that a store has, which passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+    def store(self, folder: Path) -> SqliteStore:
+        """Return a store that goes by this clock."""
+        return SqliteStore(folder / "layover.db", clock=self, between_looks=0)
+
+    def skip(self, engine: EngineOn, milliseconds: int) -> None:
+        """Let time pass, and have an engine look what has come due."""
+        self.now += milliseconds
+        look(engine)
+
+
+def look(engine: EngineOn) -> None:
+    """Have an engine look what is due."""
+    engine.instance.driver.hint(0)
+
+
+async def until(engine: EngineOn, execution_id: str, wanted: Callable[[Head], bool]) -> Head:
+    """Return the head of an execution once it is as wanted."""
+    head = await engine.instance.listeners.until(execution_id, wanted)
+    assert head is not None
+    return head
+
+
+async def until_status(engine: EngineOn, execution_id: str, status: str) -> Head:
+    return await until(engine, execution_id, lambda head: head.status == status)
+
+
+# Workflows
+
+
+def flow(*nodes: dict[str, object], name: str = "flow", **fields: object) -> dict[str, object]:
+    """Return a workflow of nodes; each leads to the next, unless it says otherwise or is the last."""
+    wired = [
+        {**node, "next": nodes[index + 1]["id"]} if "next" not in node and index + 1 < len(nodes) else {**node}
+        for index, node in enumerate(nodes)
+    ]
+    for node in wired:
+        if node.get("next", "") is None:
+            del node["next"]
+    return {"name": name, "nodes": wired, **fields}
+
+
+def call(id_: str, type_: str = "work", **fields: object) -> dict[str, object]:
+    return {"id": id_, "type": type_, **fields}
+
+
+def form(id_: str = "ask", **fields: object) -> dict[str, object]:
+    return {"id": id_, "type": "form", "title": "Say it", "schema": {"type": "object"}, **fields}
+
+
+def approval(id_: str = "review", **fields: object) -> dict[str, object]:
+    return {"id": id_, "type": "approval", "title": "May it?", **fields}
+
+
+def delay(id_: str = "rest", duration: str = "1h", **fields: object) -> dict[str, object]:
+    return {"id": id_, "type": "delay", "duration": duration, **fields}
+
+
+def end(output: object, id_: str = "finish") -> dict[str, object]:
+    return {"id": id_, "type": "end", "output": output}
+
+
+def fan_out(body: dict[str, object], over: str = "input", **fields: object) -> dict[str, object]:
+    """Return a node that runs a body for each item side by side."""
+    return {"id": "each", "type": "parallel", "for_each": over, "body": [body], **fields}
+
+
+# Functions
+
+
+class Call:
+    """One call of a function; it goes on when a test says how it ends."""
+
+    def __init__(self, context: NodeContext, given: dict[str, object]) -> None:
+        self.context = context
+        self.given = given
+        self.cancelled = asyncio.Event()
+        self._end: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+
+    def returns(self, value: object = None) -> None:
+        self._end.set_result(value)
+
+    def raises(self, error: BaseException) -> None:
+        self._end.set_exception(error)
+
+    async def run(self) -> object:
+        try:
+            return await self._end
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+
+
+class Held:
+    """A function whose calls are held until the test lets each of them go."""
+
+    def __init__(self, name: str = "work") -> None:
+        self.__name__ = name
+        self.calls: list[Call] = []
+        self._begun: asyncio.Queue[Call] = asyncio.Queue()
+
+    async def __call__(self, context: NodeContext, **given: object) -> object:
+        one = Call(context, given)
+        self.calls.append(one)
+        self._begun.put_nowait(one)
+        return await one.run()
+
+    async def begun(self) -> Call:
+        """Return the next call, once it has begun."""
+        return await self._begun.get()
+
+    async def all_begun(self, count: int) -> list[Call]:
+        """Return the next calls, once so many have begun."""
+        return [await self.begun() for _ in range(count)]
+
+
+class Scripted:
+    """A function that returns or raises one thing after the other, and the last one for ever."""
+
+    def __init__(self, *results: object, name: str = "work") -> None:
+        self.__name__ = name
+        self.calls: list[NodeContext] = []
+        self._results = list(results)
+
+    async def __call__(self, context: NodeContext, **_given: object) -> object:
+        self.calls.append(context)
+        result = self._results.pop(0) if len(self._results) > 1 else self._results[0]
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+
+class Refused(Exception):  # noqa: N818 - it says what happened
+    """What functions raise here."""

@@ -1,0 +1,138 @@
+"""A database with an execution of every kind in it, and ways to damage it behind the engine's back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import apsw
+
+from layover import Engine
+from layover.core.engine import commands as cmd
+from layover.ports.records import Claim, Enqueue, PointFilter
+from layover.runtime.ids import id_from_key
+from layover.runtime.settings import Settings
+from layover.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Event: TypeAlias = dict[str, object]
+Entries: TypeAlias = list[tuple[int, list[Event]]]
+
+FORM = "type: form, schema: {type: object, required: [size]}"
+WORKFLOWS = {
+    "chain": "[{id: a, type: echo, next: b}, {id: b, type: echo}]",
+    "broken": "[{id: a, type: breaks}]",
+    "flaky": "[{id: a, type: flaky}]",
+    "asking": "[{id: ask, type: approval, approvers: {users: [ann, bob]}, need: 2}]",
+    "form": f"[{{id: ask, {FORM}, next: a}}, {{id: a, type: echo, next: again}}, {{id: again, {FORM}}}]",
+    "timer": "[{id: nap, type: delay, duration: 1h}]",
+    "trying": "[{id: a, type: breaks, retry: {max_attempts: 3, delay: 1h, jitter: 0}}]",
+    "around": "[{id: each, type: loop, for_each: '[1, 2]', body: [{id: a, type: echo}], next: both},"
+    " {id: both, type: parallel, branches: [{id: l, body: [{id: c, type: echo}]},"
+    " {id: r, body: [{id: d, type: delay, duration: 1h}]}]}]",
+}
+
+_failing = True
+
+
+async def echo() -> str:
+    return "done"
+
+
+async def breaks() -> None:
+    raise ValueError("no")
+
+
+async def flaky() -> str:
+    if _failing:
+        raise ValueError("not yet")
+    return "done"
+
+
+def named(name: str, workflow: str | None = None) -> str:
+    """Return the id of an execution in the scene."""
+    return id_from_key(workflow or name, name)
+
+
+async def build(path: Path) -> None:
+    """Make the database: executions that are done, failed, waiting, asking, held, tried again, driven, and told."""
+    global _failing  # noqa: PLW0603 - what a function does is all that can be changed about it
+    nodes, address = [echo, breaks, flaky], f"sqlite:///{path}"
+    async with Engine(address, nodes=nodes, settings=Settings(snapshot_at_rest=1)) as engine:
+        for name, graph in WORKFLOWS.items():
+            await engine.register(f"name: {name}\nnodes: {graph}\n")
+        await engine.start("form", key="snapshot", wait="rest")
+    async with Engine(address, nodes=nodes) as engine:
+        await _answer(engine, named("snapshot", "form"))
+        for name in ("chain", "broken", "flaky", "asking", "form", "timer", "trying", "around"):
+            await engine.start(name, key=name, wait="rest")
+        for name in ("held", "told", "driven"):
+            await engine.start("timer", key=name, wait="rest")
+        await engine.start("form", key="reserved", wait="rest")
+        await engine.start("asking", key="cancelled", wait="rest")
+        (asked,) = await engine.points(named("asking"))
+        await engine.answer(asked.point.id, by="ann", approved=True)
+        await engine.wait(named("asking"), "rest")
+        await _answer(engine, named("form"))
+        await _answer(engine, named("form"))
+        await engine.pause(named("held", "timer"), "lunch")
+        await engine.cancel(named("cancelled", "asking"), "never mind")
+        _failing = False
+        await engine.retry(named("flaky"))
+        await engine.wait(named("flaky"))
+        _failing = True
+    await _leave_unheard(path)
+
+
+async def _answer(engine: Engine, execution_id: str) -> None:
+    (asked,) = await engine.points(execution_id)
+    await engine.answer(asked.point.id, {"size": 1}, by="ann")
+    await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
+    await engine.wait(execution_id, "rest")
+
+
+async def _leave_unheard(path: Path) -> None:
+    """Take a command, an answer and a lease, and let nobody act on them."""
+    store = SqliteStore(path)
+    await store.open("nobody")
+    now = await store.now()
+    await store.enqueue([Enqueue(execution_id=named("told", "timer"), kind="Pause", body=b"{}", source="x")], now)
+    (row,) = await store.points(PointFilter(execution_id=named("reserved", "form")))
+    await store.answer(cmd.Answer(point=row.point.id, by="ann", data={"size": 1}), "y", now)
+    await store.claim(
+        Claim(instance="nobody", now=now, lease_until=now + 30_000, execution_id=named("driven", "timer"))
+    )
+    await store.close()
+
+
+class Damage:
+    """A file that somebody writes to who is not the engine."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = apsw.Connection(str(path))
+
+    def __call__(self, statement: str, *values: object, of: str = "") -> None:
+        """Run a statement; `:id` is the execution."""
+        named_ = {"id": bytes.fromhex(of.replace("-", "")), **{f"v{n}": value for n, value in enumerate(values)}}
+        self._db.execute(statement, named_)  # type: ignore[arg-type]  # plain values
+        assert self._db.changes() > 0, f"nothing was damaged by {statement}"
+
+    def edit(self, of: str, change: Callable[[Entries], None]) -> None:
+        """Change the events of a log, and keep everything right that counts them."""
+        id_ = bytes.fromhex(of.replace("-", ""))
+        rows = list(self._db.execute("SELECT at, body FROM events WHERE execution_id = ? ORDER BY seq", (id_,)))
+        entries: Entries = [(at, json.loads(body)) for at, body in rows]
+        change(entries)
+        self._db.execute("DELETE FROM events WHERE execution_id = ?", (id_,))
+        seq = 0
+        for at, events in entries:
+            values = (id_, seq, len(events), at, json.dumps(events).encode())
+            self._db.execute("INSERT INTO events (execution_id, seq, count, at, body) VALUES (?, ?, ?, ?, ?)", values)
+            seq += len(events)
+        self._db.execute("UPDATE heads SET last_seq = ? WHERE execution_id = ?", (seq - 1, id_))
+
+    def close(self) -> None:
+        self._db.close()

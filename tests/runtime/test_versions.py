@@ -1,0 +1,76 @@
+"""Registering: what a definition can be, and that an execution keeps the version it began with."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+
+import pytest
+
+from layover.core.errors import LayoverError
+from layover.core.plan import load
+from tests.runtime.harness import Held, Scripted, call, end, engine_at, flow
+
+ONE = flow(call("a"), end("one"))
+TWO = flow(call("a"), end("two"))
+
+
+async def test_a_definition_is_a_mapping_a_text_a_file_or_a_plan(tmp_path: Path) -> None:
+    file = tmp_path / "flow.json"
+    file.write_text(json.dumps(ONE), encoding="utf-8")
+    async with engine_at(tmp_path) as engine:
+        versions = [await engine.register(one) for one in (ONE, json.dumps(ONE), file, load(ONE))]
+        assert {(one.workflow, one.number) for one in versions} == {("flow", 1)}
+
+
+async def test_a_definition_with_problems_is_not_kept(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(ONE)
+        with pytest.raises(LayoverError):
+            await engine.register(flow(call("a", next="nowhere")))
+        assert [one.number for one in await engine.instance.store.versions("flow")] == [1]
+
+
+async def test_versions_are_counted_and_the_same_definition_is_the_same_version(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        first, again, second = [await engine.register(one) for one in (ONE, ONE, TWO)]
+        assert (first.number, again.number, second.number) == (1, 1, 2)
+        assert first.hash == again.hash != second.hash
+
+
+async def test_a_running_execution_keeps_its_version(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        first = await engine.register(ONE)
+        old = await engine.start("flow")
+        running = await work.begun()
+        second = await engine.register(TWO)
+        new = await engine.start("flow")
+        (await work.begun()).returns()
+        running.returns()
+        assert await engine.result(old.id) == "one"
+        assert await engine.result(new.id) == "two"
+        assert (old.hash, new.hash) == (first.hash, second.hash)
+
+
+async def test_an_execution_keeps_its_version_in_the_next_engine(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(ONE)
+        old = await engine.start("flow")
+        await work.begun()
+        await engine.register(TWO)
+        await engine.stop(grace=0)
+    async with engine_at(tmp_path, Scripted(None)) as engine:
+        assert await engine.result(old.id) == "one"
+        assert (await engine.start("flow", wait="end")).output == "two"
+
+
+async def test_a_version_that_another_engine_registers_is_used_within_a_second(tmp_path: Path) -> None:
+    async with engine_at(tmp_path, Scripted(None)) as here, engine_at(tmp_path) as there:
+        await here.register(ONE)
+        await here.start("flow", wait="end")
+        await there.register(TWO)
+        while (await here.start("flow", wait="end")).output == "one":
+            await asyncio.sleep(0)

@@ -1,0 +1,204 @@
+"""What every store has to be: the records that the tests write, and a look at everything a store knows.
+
+A store joins the suite by one line in `DATABASES`. All tests of this package that take `store` or `database` then run
+on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
+
+from layover.core.engine.commands import Answer
+from layover.core.engine.state import Point
+from layover.ports.records import (
+    Append,
+    Claim,
+    Enqueue,
+    ExecutionFilter,
+    NewExecution,
+    OpenedPoint,
+    PointFilter,
+)
+from layover.stores.memory import MemoryDatabase, MemoryStore
+from layover.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from layover.core.engine.events import PointKind
+    from layover.core.people import Rules
+    from layover.ports.records import Claims, Enqueued, Head, Outcome, Refusal, Rest
+    from layover.ports.store import Store
+
+ME, OTHER = "me", "other"
+
+
+class Clock:
+    """Time that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class Database(Protocol):
+    """One truth, and ways to it: each is the store of another instance."""
+
+    def __call__(self) -> Store: ...
+
+
+def _memory(_folder: Path, clock: Clock) -> Database:
+    database = MemoryDatabase(clock)
+    return lambda: MemoryStore(database)
+
+
+def _sqlite(folder: Path, clock: Clock) -> Database:
+    return lambda: SqliteStore(folder / "layover.db", busy_ms=20, clock=clock)
+
+
+DATABASES: dict[str, Callable[[Path, Clock], Database]] = {"memory": _memory, "sqlite": _sqlite}
+
+
+def uid(n: int) -> str:
+    return f"{n:08x}-0000-4000-8000-{n:012x}"
+
+
+# Appends
+
+NEW = NewExecution(workflow="order", hash="h1", created_at=100)
+
+
+def creation(n: int = 1, *, new: NewExecution = NEW, rest: Rest | None = None, lease_until: int = 5_000) -> Append:
+    return Append(
+        execution_id=uid(n),
+        owner=ME,
+        epoch=1,
+        expected_seq=-1,
+        commands_seen=0,
+        at=100,
+        events=b'["created","started"]',
+        count=2,
+        status="running",
+        new=new,
+        lease_until=lease_until,
+        rest=rest,
+    )
+
+
+def step(n: int = 1, *, count: int = 1) -> Append:
+    """Return the append that may follow on a creation."""
+    return Append(
+        execution_id=uid(n),
+        owner=ME,
+        epoch=1,
+        expected_seq=1,
+        commands_seen=0,
+        at=200,
+        events=b'["moved"]',
+        count=count,
+        status="running",
+    )
+
+
+def following(head: Head, **changes: object) -> Append:
+    """Return an append that fits a head as it is."""
+    append = Append(
+        execution_id=head.execution_id,
+        owner=head.owner or ME,
+        epoch=head.epoch,
+        expected_seq=head.last_seq,
+        commands_seen=head.commands_seq,
+        at=300,
+        events=b'["moved"]',
+        count=1,
+        status=head.status,
+    )
+    return replace(append, **changes)
+
+
+async def create(store: Store, n: int = 1, *, new: NewExecution = NEW, rest: Rest | None = None) -> Head:
+    await store.save_version(new.workflow, new.hash, b"{}", 50)
+    assert (await commit(store, creation(n, new=new, rest=rest))).verdict == "passed"
+    return await head(store, n)
+
+
+async def commit(store: Store, append: Append) -> Outcome:
+    (outcome,) = await store.commit([append])
+    return outcome
+
+
+async def go_on(store: Store, n: int = 1, **changes: object) -> Head:
+    """Append what fits, whatever the head is."""
+    outcome = await commit(store, following(await head(store, n), **changes))
+    assert outcome.verdict == "passed"
+    return await head(store, n)
+
+
+async def head(store: Store, n: int = 1) -> Head:
+    row = await store.get(uid(n))
+    assert row is not None
+    return row.head
+
+
+# Claims and commands
+
+
+async def claim(
+    store: Store, now: int, *, most: int = 10, instance: str = ME, n: int | None = None, lease_until: int = 9_000
+) -> Claims:
+    execution_id = uid(n) if n is not None else None
+    return await store.claim(
+        Claim(instance=instance, now=now, lease_until=lease_until, most=most, execution_id=execution_id)
+    )
+
+
+async def enqueue(
+    store: Store, n: int = 1, *, source: str = "s", source_n: int = 0, now: int = 700
+) -> Enqueued | Refusal:
+    command = Enqueue(execution_id=uid(n), kind="Pause", body=b"{}", source=source, source_n=source_n)
+    (answer,) = await store.enqueue([command], now)
+    return answer
+
+
+# Points
+
+
+def point(name: str, *, kind: PointKind = "approval", opened_at: int = 150, rules: Rules | None = None) -> Point:
+    return Point(id=name, node="ask", kind=kind, opened_at=opened_at, rules=rules, details={"title": name})
+
+
+def opened(
+    name: str = "p", *, schema: object = None, kind: PointKind = "approval", rules: Rules | None = None
+) -> OpenedPoint:
+    return OpenedPoint(point=point(name, kind=kind, rules=rules), schema=schema)
+
+
+def approval(name: str = "p", *, by: str = "ann", approved: bool | None = True, data: object = None) -> Answer:
+    return Answer(point=name, by=by, approved=approved, data=data)
+
+
+# Everything
+
+WORKFLOWS = ("order", "refund")
+
+
+async def truth(store: Store) -> dict[str, object]:
+    """Return everything that a store knows of executions, points, commands and versions."""
+    rows = await store.page(ExecutionFilter(limit=1_000))
+    ids = [row.head.execution_id for row in rows]
+    return {
+        "executions": rows,
+        "counts": await store.counts(),
+        "loaded": await store.load(ids),
+        "logs": await asyncio.gather(*(store.history(id_, 0, 1_000) for id_ in ids)),
+        "commands": await asyncio.gather(*(store.commands(id_, 0) for id_ in ids)),
+        "points": await store.points(PointFilter(limit=1_000)),
+        "latest": await store.versions(),
+        "versions": await asyncio.gather(*(store.versions(workflow) for workflow in WORKFLOWS)),
+    }

@@ -1,0 +1,362 @@
+"""Random operations on a store, valid and not, on so few ids that they meet.
+
+An operation is drawn from what is known of the state, so that it often fits; then, now and then, one of its beliefs is
+spoilt. Each comes with a name, and `kind_of` says in one word how it went.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+
+from msgspec.structs import replace
+
+from layover.core.engine.answers import Refused
+from layover.core.engine.commands import Answer
+from layover.core.engine.state import ExecutionStatus, Point
+from layover.core.people import Rules
+from layover.ports.records import (
+    CLOSED,
+    Append,
+    ChangedPoint,
+    Claim,
+    Claims,
+    Closed,
+    ClosedPoint,
+    Enqueue,
+    Enqueued,
+    ExecutionFilter,
+    Lease,
+    NewExecution,
+    OpenedPoint,
+    Outcome,
+    PointFilter,
+    Reserved,
+    Rest,
+)
+from tests.stores.conformance import WORKFLOWS, following, uid
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Awaitable, Callable
+
+    from layover.core.engine.events import PointKind
+    from layover.ports.records import ExecutionRow, Head, PointChange, PointRow, Version
+    from layover.ports.store import Store
+
+State: TypeAlias = "dict[str, object]"
+
+EXECUTIONS = [uid(n) for n in range(1, 7)]
+POINTS = [f"p{n}" for n in range(12)]
+PEOPLE = ("ann", "bob", "eve", "zoe")
+INSTANCES = ("one", "two")
+LOCKS = ("sweep", "purge")
+HASHES = ("h1", "h2", "h3")
+QUORUM = Rules(users=("ann", "bob", "eve"), need=2, reject_need=2)
+SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+OPEN: tuple[ExecutionStatus, ...] = ("pending", "running", "pausing", "waiting", "paused")
+ENDED: tuple[ExecutionStatus, ...] = ("completed", "failed", "cancelled")
+KINDS: tuple[PointKind, ...] = ("approval", "approval", "approval", "form", "timer")
+
+
+class Operation(NamedTuple):
+    """Something to ask of any store."""
+
+    name: str
+    call: Callable[[Store], Awaitable[object]]
+
+
+class Operations:
+    """A stream of operations that belong to one seed."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        self._now = 0
+        self._heads: dict[str, Head] = {}
+        self._points: list[PointRow] = []
+        self._versions: list[Version] = []
+        self._draws: dict[str, Callable[[], Callable[[Store], Awaitable[object]]]] = {
+            name.removeprefix("draw_"): getattr(self, name) for name in dir(self) if name.startswith("draw_")
+        }
+        self._names = [
+            *self._draws,
+            *["commit"] * 10,
+            *["claim"] * 3,
+            *["answer"] * 8,
+            *["enqueue"] * 2,
+            *["save_version"],
+        ]
+
+    def draw(self, state: State) -> Operation:
+        """Draw the next operation, given what is known of the state."""
+        self._now += self._dice.randrange(2)
+        rows = cast("list[ExecutionRow]", state["executions"])
+        self._heads = {row.head.execution_id: row.head for row in rows}
+        self._points = cast("list[PointRow]", state["points"])
+        self._versions = cast("list[Version]", state["latest"])
+        name = self._dice.choice(self._names if self._versions or self._chance(20) else ["save_version"])
+        return Operation(name, self._draws[name]())
+
+    # Pieces
+
+    def _chance(self, percent: int) -> bool:
+        return self._dice.randrange(100) < percent
+
+    def _soon(self) -> int:
+        return self._now + self._dice.randrange(12)
+
+    def _id(self) -> str:
+        return "no-uuid" if self._chance(12) else self._dice.choice(EXECUTIONS)
+
+    def _ids(self) -> list[str]:
+        return [self._id() for _ in range(self._dice.randrange(4))]
+
+    def _limit(self) -> int:
+        return self._dice.choice((-1, 0, 1, 2, 3, 100, 100, 100))
+
+    # The run plane
+
+    def draw_commit(self) -> Callable[[Store], Awaitable[object]]:
+        ids = self._dice.sample(EXECUTIONS, self._dice.randrange(1, 4))
+        if self._chance(4):
+            ids.append(ids[0])
+        if self._chance(3):
+            ids.append("no-uuid")
+        appends = [self._append(execution_id) for execution_id in ids]
+        return lambda store: store.commit(appends)
+
+    def _append(self, execution_id: str) -> Append:
+        head = self._heads.get(execution_id)
+        status = self._dice.choice(ENDED if self._chance(10) else OPEN)
+        if head is None or self._chance(4):
+            append = self._creation(execution_id)
+        else:
+            append = following(head, epoch=head.epoch if head.owner else head.epoch - 1)
+            if self._chance(25):
+                append = replace(append, **self._spoilt(append))
+        reopened = head is not None and head.status in CLOSED
+        return replace(
+            append,
+            status=status,
+            at=self._now,
+            count=(count := self._dice.randrange(3)),
+            events=b"[" + b"x" * count + b"]",
+            rest=Rest(wake_at=self._soon() if self._chance(80) else None) if self._chance(30) else None,
+            closed=Closed(outcome="o", error_code="e") if (status in CLOSED or reopened) and self._chance(90) else None,
+            snapshot=b"s%d" % self._now if self._chance(15) else None,
+            points=self._changes(execution_id),
+        )
+
+    def _spoilt(self, append: Append) -> dict[str, object]:
+        wrong: list[tuple[str, object]] = [
+            ("owner", self._dice.choice(("nobody", *INSTANCES))),
+            ("epoch", append.epoch + self._dice.choice((-1, 1))),
+            ("expected_seq", append.expected_seq + self._dice.choice((-1, 1))),
+            ("commands_seen", append.commands_seen + self._dice.choice((-1, -2, 1))),
+        ]
+        return dict([self._dice.choice(wrong)])
+
+    def _creation(self, execution_id: str) -> Append:
+        known = [(version.workflow, version.hash) for version in self._versions]
+        workflow, hash_ = self._dice.choice(known or [("order", "h1")])
+        new = NewExecution(
+            workflow=workflow,
+            hash="h3" if self._chance(4) else hash_,
+            created_at=self._now // 8,
+            priority=self._dice.randrange(3),
+            parent_id=self._dice.choice((None, *EXECUTIONS)),
+            user=self._dice.choice((None, *PEOPLE)),
+            tags=tuple(self._dice.sample(("a", "b", "c"), self._dice.randrange(3))),
+        )
+        return Append(
+            execution_id=execution_id,
+            owner=self._dice.choice(INSTANCES),
+            epoch=1,
+            expected_seq=-1,
+            commands_seen=0,
+            at=self._now,
+            events=b"",
+            count=0,
+            status="running",
+            new=new,
+            lease_until=self._soon(),
+        )
+
+    def _changes(self, execution_id: str) -> tuple[PointChange, ...]:
+        changes: list[PointChange] = []
+        used = {row.point.id for row in self._points}
+        free = [name for name in POINTS if name not in used]
+        if self._chance(35) and free:
+            changes.append(self._opening(free[0]))
+        if self._chance(2):
+            changes.append(self._opening(self._dice.choice(POINTS)))
+        own = [row.point for row in self._points if row.execution_id == execution_id]
+        for point in own:
+            if self._chance(8):
+                changed = replace(point, reminded=self._now, status=self._dice.choice(("open", "answered")))
+                changes.append(ChangedPoint(point=changed))
+            if self._chance(15):
+                how = self._dice.choice(("applied", "expired", "cancelled", "answered"))
+                changes.append(ClosedPoint(id=point.id, how=how))
+        return tuple(changes)
+
+    def _opening(self, name: str) -> OpenedPoint:
+        rules = self._dice.choice((None, QUORUM, QUORUM, QUORUM, Rules(users=("bob",))))
+        point = Point(id=name, node="n", kind=self._dice.choice(KINDS), opened_at=self._now // 8, rules=rules)
+        return OpenedPoint(point=point, schema=self._dice.choice((None, SCHEMA)))
+
+    def draw_claim(self) -> Callable[[Store], Awaitable[object]]:
+        wish = Claim(
+            instance=self._dice.choice(INSTANCES),
+            now=self._now,
+            lease_until=self._soon(),
+            most=self._dice.choice((-1, 0, 1, 1, 2, 3)),
+            execution_id=self._id() if self._chance(50) else None,
+        )
+        return lambda store: store.claim(wish)
+
+    def _leases(self) -> list[Lease]:
+        epochs = {execution_id: self._heads[execution_id].epoch for execution_id in self._heads}
+        return [Lease(execution_id=id_, epoch=epochs.get(id_, 1) - self._chance(20)) for id_ in self._ids()]
+
+    def draw_renew(self) -> Callable[[Store], Awaitable[object]]:
+        instance, leases, until = self._dice.choice(INSTANCES), self._leases(), self._soon()
+        return lambda store: store.renew(instance, leases, until)
+
+    def draw_release(self) -> Callable[[Store], Awaitable[object]]:
+        instance, leases = self._dice.choice(INSTANCES), self._leases()
+        wake_at = self._dice.choice((None, self._now))
+        return lambda store: store.release(instance, leases, wake_at)
+
+    def draw_load(self) -> Callable[[Store], Awaitable[object]]:
+        ids = self._ids()
+        return lambda store: store.load(ids)
+
+    def draw_commands(self) -> Callable[[Store], Awaitable[object]]:
+        execution_id, after = self._id(), self._dice.randrange(-1, 4)
+        return lambda store: store.commands(execution_id, after)
+
+    def draw_unread(self) -> Callable[[Store], Awaitable[object]]:
+        seen = [(execution_id, self._dice.randrange(4)) for execution_id in self._ids()]
+        return lambda store: store.unread(seen)
+
+    def draw_enqueue(self) -> Callable[[Store], Awaitable[object]]:
+        now = self._now
+        commands = [
+            Enqueue(
+                execution_id=execution_id,
+                kind="Pause",
+                body=b"%d" % now,
+                source=self._dice.choice("xyz"),
+                source_n=self._dice.randrange(2),
+            )
+            for execution_id in self._ids()
+        ]
+        return lambda store: store.enqueue(commands, now)
+
+    def draw_answer(self) -> Callable[[Store], Awaitable[object]]:
+        answer = Answer(
+            point=self._dice.choice([row.point.id for row in self._points] or POINTS),
+            by=self._dice.choice(PEOPLE),
+            approved=self._dice.choice((True, True, True, False, False, None)),
+            data=self._dice.choice(({"n": 1}, {"n": 1}, {"n": "one"}, None)),
+        )
+        source, now = f"answer {self._dice.randrange(40)}", self._now
+        return lambda store: store.answer(answer, source, now)
+
+    # Definitions
+
+    def draw_save_version(self) -> Callable[[Store], Awaitable[object]]:
+        workflow, hash_, now = self._dice.choice(WORKFLOWS), self._dice.choice(HASHES[:2]), self._now
+        return lambda store: store.save_version(workflow, hash_, b"{}", now)
+
+    def draw_version(self) -> Callable[[Store], Awaitable[object]]:
+        hash_ = self._dice.choice(HASHES)
+        return lambda store: store.version(hash_)
+
+    def draw_latest(self) -> Callable[[Store], Awaitable[object]]:
+        workflow = self._dice.choice((*WORKFLOWS, "nothing"))
+        return lambda store: store.latest(workflow)
+
+    def draw_versions(self) -> Callable[[Store], Awaitable[object]]:
+        workflow = self._dice.choice((*WORKFLOWS, "nothing", None))
+        return lambda store: store.versions(workflow)
+
+    # Views
+
+    def draw_get(self) -> Callable[[Store], Awaitable[object]]:
+        execution_id = self._id()
+        return lambda store: store.get(execution_id)
+
+    def draw_page(self) -> Callable[[Store], Awaitable[object]]:
+        wanted = ExecutionFilter(
+            workflow=self._dice.choice((None, None, *WORKFLOWS)),
+            status=tuple(self._dice.sample((*OPEN, *ENDED), self._dice.choice((0, 0, 1, 4)))),
+            tag=self._dice.choice((None, None, "a", "b")),
+            parent_id=self._id() if self._chance(40) else None,
+            after=(self._dice.randrange(1 + self._now // 8), self._id()) if self._chance(30) else None,
+            limit=self._limit(),
+        )
+        return lambda store: store.page(wanted)
+
+    def draw_history(self) -> Callable[[Store], Awaitable[object]]:
+        execution_id, since, limit = self._id(), self._dice.randrange(-1, 12), self._limit()
+        return lambda store: store.history(execution_id, since, limit)
+
+    def draw_points(self) -> Callable[[Store], Awaitable[object]]:
+        statuses = ("open", "answered", "applied", "expired")
+        wanted = PointFilter(
+            execution_id=self._id() if self._chance(50) else None,
+            workflow=self._dice.choice((None, None, *WORKFLOWS)),
+            kind=self._dice.choice((None, None, *KINDS)),
+            status=tuple(self._dice.sample(statuses, self._dice.choice((0, 1, 2, 3)))),
+            after=(self._dice.randrange(1 + self._now // 8), self._dice.choice(POINTS)) if self._chance(30) else None,
+            limit=self._limit(),
+        )
+        return lambda store: store.points(wanted)
+
+    def draw_point(self) -> Callable[[Store], Awaitable[object]]:
+        name = self._dice.choice(POINTS)
+        return lambda store: store.point(name)
+
+    def draw_counts(self) -> Callable[[Store], Awaitable[object]]:
+        return lambda store: store.counts()
+
+    # Locks
+
+    def draw_lock(self) -> Callable[[Store], Awaitable[object]]:
+        name, holder, now, until = self._dice.choice(LOCKS), self._dice.choice(INSTANCES), self._now, self._soon() + 20
+        return lambda store: store.lock(name, holder, now, until)
+
+    def draw_unlock(self) -> Callable[[Store], Awaitable[object]]:
+        name, holder = self._dice.choice(LOCKS), self._dice.choice(INSTANCES)
+        return lambda store: store.unlock(name, holder)
+
+
+def kinds_of(name: str, answer: object, *, changed: bool) -> set[str]:
+    """Return how an operation went, in words that tell its outcomes apart."""
+    if isinstance(answer, list) and answer and name in ("commit", "enqueue"):
+        return {f"{name}: {_kind(one)}" for one in answer}
+    if name in ("release", "unlock", "save_version"):
+        return {f"{name}: {answer if isinstance(answer, str) else 'done' if changed else 'nothing'}"}
+    return {f"{name}: {_kind(answer)}"}
+
+
+def _kind(answer: object) -> str:
+    match answer:
+        case str():  # an error's code
+            return answer
+        case Outcome():
+            return answer.verdict
+        case Refused():
+            return answer.code
+        case Enqueued() | Reserved(repeated=True):
+            return "repeated" if answer.repeated else "taken"
+        case Reserved():
+            return answer.point.status
+        case Claims():
+            taken_over = any(claimed.taken_over for claimed in answer.claimed)
+            return "taken_over" if taken_over else "taken" if answer.claimed else "nothing"
+        case list():
+            return "some" if any(answer) else "nothing"
+        case _:
+            return "some" if answer else "nothing"

@@ -1,0 +1,62 @@
+"""A version never changes; the same definition twice in a row is one version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.ports.records import Version
+
+if TYPE_CHECKING:
+    from layover.ports.store import Store
+
+
+async def test_the_first_version_has_number_one(store: Store) -> None:
+    saved = await store.save_version("order", "a", b'{"a":1}', 70)
+    assert saved == Version(workflow="order", number=1, hash="a", document=b'{"a":1}', created_at=70)
+    assert await store.latest("order") == saved
+    assert await store.version("a") == saved
+
+
+async def test_the_same_definition_again_is_the_same_version(store: Store) -> None:
+    saved = await store.save_version("order", "a", b"{}", 70)
+    assert await store.save_version("order", "a", b"{}", 90) == saved
+    assert await store.versions("order") == [saved]
+
+
+async def test_going_back_to_an_older_definition_is_a_third_version(store: Store) -> None:
+    saved = [await store.save_version("order", hash_, b"{}", 70) for hash_ in "aba"]
+    assert [version.number for version in saved] == [1, 2, 3]
+    assert await store.versions("order") == saved
+    assert await store.latest("order") == saved[2]
+
+
+async def test_a_hash_finds_the_first_version_that_had_it(store: Store) -> None:
+    saved = [await store.save_version("order", hash_, b"{}", 70) for hash_ in "aba"]
+    assert await store.version("a") == saved[0]
+    assert await store.version("b") == saved[1]
+
+
+async def test_two_workflows_may_have_the_same_definition(store: Store) -> None:
+    await store.save_version("order", "x", b"{}", 70)
+    first = await store.save_version("zebra", "a", b"{}", 70)
+    await store.save_version("order", "a", b"{}", 70)
+    await store.save_version("apple", "a", b"{}", 80)
+    assert await store.version("a") == first
+
+
+async def test_the_newest_of_every_workflow_is_listed_by_name(store: Store) -> None:
+    for workflow, hash_ in (("b", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("b", "5")):
+        await store.save_version(workflow, hash_, hash_.encode(), 70)
+    found = await store.versions()
+    assert [(version.workflow, version.number, version.hash, version.document) for version in found] == [
+        ("a", 1, "2", b"2"),
+        ("b", 3, "5", b"5"),
+        ("c", 1, "4", b"4"),
+    ]
+
+
+async def test_what_is_not_there_is_not_found(store: Store) -> None:
+    assert await store.latest("order") is None
+    assert await store.version("a") is None
+    assert await store.versions() == []
+    assert await store.versions("order") == []

@@ -1,0 +1,110 @@
+"""One stream of random operations through every store: the answers are the same, and so is everything kept.
+
+The memory store is simple enough to be believed, so it says what is right. The stream ends when every operation has
+gone every way that it can go; one that no longer goes some way is as much a failure as a difference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from typing import TYPE_CHECKING
+
+from layover.ports.errors import StoreError
+from tests.conftest import FACTOR
+from tests.stores.conformance import DATABASES, ME, Clock, truth
+from tests.stores.operations import LOCKS, Operations, kinds_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from layover.ports.store import Store
+    from tests.stores.operations import Operation
+
+SEED = int(os.environ.get("LAYOVER_SEED", "1"))
+STEPS = 100  # on one database; then its few ids are used up
+ROUNDS = 6 * FACTOR
+MOST_ROUNDS = ROUNDS + 100
+PROBE = "whoever asks"  # long ago: who held a lock then, be it run out now, still has it, and else it is put back
+
+WAYS = {
+    f"{name}: {way}"
+    for name, ways in {
+        "commit": "passed fenced uninformed exists twice malformed_id unknown_version point_exists",
+        "claim": "taken taken_over nothing malformed_id",
+        "renew": "some nothing malformed_id",
+        "release": "done nothing malformed_id",
+        "load": "some nothing malformed_id",
+        "commands": "some nothing malformed_id",
+        "unread": "some nothing malformed_id",
+        "enqueue": "taken repeated nothing unknown_execution execution_closed malformed_id",
+        "answer": "open answered repeated unknown_point point_expired already_answered point_closed execution_closed "
+        "not_answerable decision_required invalid_answer not_allowed already_decided",
+        "save_version": "done nothing",
+        "version": "some nothing",
+        "latest": "some nothing",
+        "versions": "some nothing",
+        "get": "some nothing malformed_id",
+        "page": "some nothing malformed_id",
+        "history": "some nothing malformed_id",
+        "points": "some nothing malformed_id",
+        "point": "some nothing",
+        "counts": "some nothing",
+        "lock": "some nothing",
+        "unlock": "done nothing",
+    }.items()
+    for way in ways.split()
+}
+
+
+async def test_every_store_answers_and_keeps_what_the_memory_store_does(tmp_path: Path) -> None:
+    seen: set[str] = set()
+    for turn in range(MOST_ROUNDS):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        seen |= await one_database(folder, f"{SEED} {turn}")
+        if turn + 1 >= ROUNDS and seen >= WAYS:
+            break
+    assert seen == WAYS
+
+
+async def one_database(folder: Path, seed: str) -> set[str]:
+    """Run a part of the stream on new databases; return the ways that its operations went."""
+    stores = {name: make(folder, Clock())() for name, make in DATABASES.items()}
+    operations = Operations(random.Random(seed))  # noqa: S311 - a stream that can be repeated is the point
+    seen: set[str] = set()
+    for store in stores.values():
+        await store.open(ME)
+    state = await whole(stores["memory"])
+    for step in range(STEPS):
+        operation = operations.draw(state)
+        before, answer = state, await outcome(stores["memory"], operation)
+        state = await whole(stores["memory"])
+        for name, store in stores.items():
+            if name != "memory":
+                where = f"LAYOVER_SEED={seed!r}, step {step}, {operation.name} on {name}"
+                assert await outcome(store, operation) == answer, where
+                assert await whole(store) == state, where
+        seen |= kinds_of(operation.name, answer, changed=state != before)
+    for store in stores.values():
+        await store.close()
+    return seen
+
+
+async def outcome(store: Store, operation: Operation) -> object:
+    """Return what a store answers, or the code of its refusal."""
+    try:
+        return await operation.call(store)
+    except StoreError as error:
+        return error.code
+    except ValueError:
+        return "twice"
+
+
+async def whole(store: Store) -> dict[str, object]:
+    """Return everything that a store knows, and which locks there are."""
+    state = await truth(store)
+    state["locks"] = await asyncio.gather(*(store.lock(name, PROBE, -1, -1) for name in LOCKS))
+    await asyncio.gather(*(store.unlock(name, PROBE) for name in LOCKS))
+    return state

@@ -1,0 +1,69 @@
+"""The id of an execution is a UUID in its usual form; anything else is refused by name, wherever it comes in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from layover.ports.errors import StoreError
+from layover.ports.records import Claim, Enqueue, ExecutionFilter, Lease, PointFilter
+from tests.stores.conformance import ME, NEW, create, creation, step, truth, uid
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from layover.ports.store import Store
+
+MALFORMED = [
+    "",
+    "order-1",
+    uid(1)[:-1],
+    uid(1) + "0",
+    uid(0xABC).upper(),
+    uid(1).replace("-", ""),
+    uid(1).replace("-", " "),
+    f" {uid(1)}",
+    f"{{{uid(1)}}}",
+    "g" + uid(1)[1:],
+    "\u0660" + uid(1)[1:],
+    "ab----",
+    uid(1) + "00" * 8,
+    "../" + uid(1)[3:],
+]
+
+CALLS: dict[str, Callable[[Store, str], Awaitable[object]]] = {
+    "append": lambda store, id_: store.commit([step(1), replace(step(2), execution_id=id_)]),
+    "creation": lambda store, id_: store.commit([step(1), replace(creation(2), execution_id=id_)]),
+    "parent": lambda store, id_: store.commit([step(1), creation(2, new=replace(NEW, parent_id=id_))]),
+    "claim": lambda store, id_: store.claim(Claim(instance=ME, now=1, lease_until=2, execution_id=id_)),
+    "renew": lambda store, id_: store.renew(
+        ME, [Lease(execution_id=uid(1), epoch=1), Lease(execution_id=id_, epoch=1)], 1
+    ),
+    "release": lambda store, id_: store.release(
+        ME, [Lease(execution_id=uid(1), epoch=1), Lease(execution_id=id_, epoch=1)], 1
+    ),
+    "load": lambda store, id_: store.load([uid(1), id_]),
+    "commands": lambda store, id_: store.commands(id_, 0),
+    "unread": lambda store, id_: store.unread([(uid(1), 0), (id_, 0)]),
+    "enqueue": lambda store, id_: store.enqueue(
+        [Enqueue(execution_id=one, kind="Pause", body=b"{}", source="s") for one in (uid(1), id_)], 1
+    ),
+    "get": lambda store, id_: store.get(id_),
+    "page of a parent": lambda store, id_: store.page(ExecutionFilter(parent_id=id_)),
+    "page after a cursor": lambda store, id_: store.page(ExecutionFilter(after=(1, id_))),
+    "history": lambda store, id_: store.history(id_, 0, 1),
+    "points": lambda store, id_: store.points(PointFilter(execution_id=id_)),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_malformed_id_is_refused_and_nothing_is_written(store: Store, call: str) -> None:
+    await create(store)
+    before = await truth(store)
+    for id_ in MALFORMED:
+        with pytest.raises(StoreError, match="has to be a UUID") as refused:
+            await CALLS[call](store, id_)
+        assert refused.value.code == "malformed_id"
+    assert await truth(store) == before

@@ -1,0 +1,143 @@
+"""Locks that end with their process, and the races around files that come and go."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.ports.errors import StoreUnavailable
+from layover.stores.sqlite.instance_locks import InstanceLocks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Mortal(InstanceLocks):
+    """An instance that can die: its lock ends and its file stays."""
+
+    def die(self) -> None:
+        assert self._held is not None
+        os.close(self._held)
+        self._held = None
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "layover.db"
+
+
+def files(database: Path) -> list[str]:
+    folder = database.with_name("layover.db-instances")
+    return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
+
+
+def held(database: Path, instance: str) -> Mortal:
+    lock = Mortal(database, instance)
+    lock.hold(patience=0)
+    return lock
+
+
+def test_who_lives_is_not_dead(database: Path) -> None:
+    looker, other = held(database, "looker"), held(database, "other")
+    with looker.dead() as dead:
+        assert dead == []
+    assert not looker.alone
+    other.let_go()
+    with looker.dead() as dead:
+        assert dead == []
+    assert looker.alone
+
+
+def test_who_died_is_found_once(database: Path) -> None:
+    looker, other = held(database, "looker"), held(database, "a/b c")
+    other.die()
+    with looker.dead() as dead:
+        assert dead == ["a/b c"]
+    assert files(database) == ["looker.lock"]
+    with looker.dead() as dead:
+        assert dead == []
+
+
+def test_the_dead_are_found_again_if_looking_after_them_failed(database: Path) -> None:
+    looker, other = held(database, "looker"), held(database, "other")
+    other.die()
+    with pytest.raises(ValueError, match="the disk is full"), looker.dead():
+        raise ValueError("the disk is full")
+    with looker.dead() as dead:
+        assert dead == ["other"]
+
+
+def test_nobody_comes_back_before_the_dead_are_looked_after(database: Path) -> None:
+    looker, other = held(database, "looker"), held(database, "other")
+    other.die()
+    reborn = Mortal(database, "other")
+    with looker.dead() as dead:
+        assert dead == ["other"]
+        with pytest.raises(StoreUnavailable) as refused:
+            reborn.hold(patience=0)
+        assert refused.value.code == "instance_taken"
+    reborn.hold(patience=0)
+    with looker.dead() as dead:
+        assert dead == []
+    assert files(database) == ["looker.lock", "other.lock"]
+
+
+def test_two_who_look_at_once_do_not_both_find_the_dead(database: Path) -> None:
+    one, two, other = (held(database, name) for name in ("one", "two", "other"))
+    other.die()
+    with one.dead() as first, two.dead() as second:
+        assert (first, second) == (["other"], [])
+    with two.dead() as dead:
+        assert dead == []
+
+
+def test_who_waited_for_a_name_that_was_given_back_really_has_it(database: Path) -> None:
+    """The file they waited for is gone by then; a lock on it would be seen by nobody."""
+    first, second, looker = held(database, "name"), Mortal(database, "name"), held(database, "looker")
+    thread = threading.Thread(target=second.hold, args=(60,))
+    thread.start()
+    first.let_go()
+    thread.join()
+    assert files(database) == ["looker.lock", "name.lock"]
+    with looker.dead() as dead:
+        assert dead == []
+    assert not looker.alone
+    second.die()
+    with looker.dead() as dead:
+        assert dead == ["name"]
+
+
+def test_many_come_and_go_while_one_looks(database: Path) -> None:
+    """The folder comes and goes with them; who has just made their file and not locked it yet may be taken for dead."""
+    faults: list[BaseException] = []
+
+    def visit(name: str) -> None:
+        try:
+            for _ in range(100):
+                lock = Mortal(database, name)
+                lock.hold(patience=60)
+                with lock.dead() as dead:
+                    assert name not in dead
+                lock.let_go()
+        except BaseException as error:  # noqa: BLE001 - to be shown by the test, not by the thread
+            faults.append(error)
+
+    threads = [threading.Thread(target=visit, args=(f"visitor {n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert files(database) == []
+
+
+def test_other_files_are_nobody(database: Path) -> None:
+    looker = held(database, "looker")
+    database.with_name("layover.db-instances").joinpath(".DS_Store").touch()
+    with looker.dead() as dead:
+        assert dead == []
+    looker.let_go()
+    assert files(database) == [".DS_Store"]

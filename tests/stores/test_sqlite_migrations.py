@@ -1,0 +1,165 @@
+"""Numbered steps, up and down, and files that are refused unchanged."""
+
+# ruff: noqa: ASYNC240 - nothing else waits while a test looks at its files
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from layover.ports.errors import StoreUnavailable, StoreUnusable
+from layover.stores.sqlite import SqliteStore
+from layover.stores.sqlite.connection import connect, write_ahead
+from layover.stores.sqlite.migrations import APPLICATION_ID, check, migrate, migrations
+from tests.stores.conformance import ME, create, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NEWEST = migrations()[-1].number
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "layover.db"
+
+
+@pytest.fixture
+def db(path: Path) -> Iterator[apsw.Connection]:
+    found = connect(path)
+    yield found
+    found.close()
+
+
+def schema(db: apsw.Connection) -> dict[str, str]:
+    return dict(db.execute("SELECT name, sql FROM sqlite_schema WHERE name != 'migrations' AND sql IS NOT NULL"))
+
+
+def test_steps_are_numbered_without_a_gap() -> None:
+    assert [step.number for step in migrations()] == list(range(1, NEWEST + 1))
+
+
+def test_a_new_file_takes_every_step_once(db: apsw.Connection, path: Path) -> None:
+    assert migrate(db, path, 77) == list(range(1, NEWEST + 1))
+    assert migrate(db, path, 78) == []
+    assert db.execute("SELECT DISTINCT taken_at FROM migrations").get == 77
+    assert db.pragma("application_id") == APPLICATION_ID
+    check(db, path)
+
+
+def test_every_step_can_be_taken_back_and_taken_again(db: apsw.Connection, path: Path) -> None:
+    shapes: list[dict[str, str]] = []
+    for number in range(NEWEST + 1):
+        migrate(db, path, 1, to=number)
+        shapes.append(schema(db))
+    for number in reversed(range(NEWEST)):
+        assert migrate(db, path, 1, to=number) == [number + 1]
+        assert schema(db) == shapes[number]
+    assert schema(db) == {}
+    assert migrate(db, path, 1) == list(range(1, NEWEST + 1))
+    assert schema(db) == shapes[-1]
+
+
+def test_a_file_that_has_not_taken_every_step_is_old(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1, to=NEWEST - 1)
+    assert code(lambda: check(db, path)) == "old_database"
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1, to=0)
+    db.execute("CREATE TABLE locks (something_else)")
+    before = schema(db)
+    with pytest.raises(apsw.SQLError, match="already exists"):
+        migrate(db, path, 1)
+    assert schema(db) == before
+    assert not db.in_transaction
+
+
+def test_a_step_that_reads_differently_now_is_refused(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1)
+    db.execute("UPDATE migrations SET checksum = 'another' WHERE number = 1")
+    assert code(lambda: migrate(db, path, 2)) == "other_migration"
+    assert code(lambda: check(db, path)) == "other_migration"
+
+
+def test_a_file_of_a_newer_release_is_refused(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1)
+    db.execute("INSERT INTO migrations VALUES (?, 'later', 'x', 1)", (NEWEST + 1,))
+    assert code(lambda: migrate(db, path, 2)) == "newer_database"
+    assert code(lambda: check(db, path)) == "newer_database"
+
+
+def test_a_file_of_another_program_is_not_checked_as_ours(db: apsw.Connection, path: Path) -> None:
+    assert code(lambda: check(db, path)) == "foreign"
+
+
+@pytest.mark.parametrize("number", [0, 7])
+async def test_a_file_of_another_program_is_refused_and_not_touched(path: Path, number: int) -> None:
+    with apsw.Connection(str(path)) as theirs:
+        theirs.pragma("application_id", number)
+        theirs.execute("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
+    theirs.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreUnusable, match="another program") as refused:
+        await SqliteStore(path).open(ME)
+    assert refused.value.code == "foreign"
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+async def test_a_file_of_a_newer_release_is_not_opened(path: Path, db: apsw.Connection) -> None:
+    migrate(db, path, 1)
+    db.execute("INSERT INTO migrations VALUES (?, 'later', 'x', 1)", (NEWEST + 1,))
+    with pytest.raises(StoreUnusable, match="newer release") as refused:
+        await SqliteStore(path).open(ME)
+    assert refused.value.code == "newer_database"
+
+
+def test_the_way_of_writing_is_changed_as_soon_as_others_let_it(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN; SELECT count(*) FROM heads")
+    tries: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _values: object) -> bool:
+        tries.append(sql)
+        if len(tries) == 3:
+            other.close()
+        return True
+
+    db.set_busy_timeout(0)
+    db.exec_trace = note
+    write_ahead(db, path, busy_ms=60_000)
+    assert len(tries) == 3
+    assert db.pragma("journal_mode") == "wal"
+
+
+def test_the_way_of_writing_is_not_waited_for_for_ever(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN; SELECT count(*) FROM heads")
+    db.set_busy_timeout(0)
+    with pytest.raises(StoreUnavailable) as refused:
+        write_ahead(db, path, busy_ms=0)
+    assert refused.value.code == "locked"
+    other.close()
+
+
+async def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    path.touch()
+    store = SqliteStore(path)
+    await store.open(ME)
+    await create(store)
+    assert len(await truth(store)) > 0
+    await store.close()
+
+
+def code(call: object) -> str:
+    """Return the code with which a file is refused."""
+    assert callable(call)
+    with pytest.raises(StoreUnusable) as refused:
+        call()
+    return refused.value.code

@@ -1,0 +1,67 @@
+"""How SQLite runs the statements: everything is sought in an index, but for what counts or lists all there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import apsw
+import pytest
+
+from layover.stores.sqlite.migrations import migrate
+from layover.stores.sqlite.statements import SQL
+
+ALL_THERE_IS = {"counts", "latest_versions"}
+NO_TABLES = ("SCAN json_each", "SCAN (subquery")  # the values of a filter; what an inner SELECT has cut already
+
+
+def plan(name: str) -> list[str]:
+    db = apsw.Connection(":memory:")
+    migrate(db, Path(":memory:"), 1)
+    values = dict.fromkeys(re.findall(r":(\w+)", SQL[name])) or (None,) * SQL[name].count("?")
+    lines = [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", values)]
+    db.close()
+    return lines
+
+
+@pytest.mark.parametrize("name", sorted(SQL.keys() - ALL_THERE_IS))
+def test_a_statement_seeks_and_never_scans_a_table(name: str) -> None:
+    scans = [line for line in plan(name) if line.startswith("SCAN") and not line.startswith(NO_TABLES)]
+    assert scans == []
+
+
+@pytest.mark.parametrize("name", sorted(ALL_THERE_IS))
+def test_the_exceptions_are_still_exceptions(name: str) -> None:
+    assert any(line.startswith("SCAN") for line in plan(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("append", "PRIMARY KEY (execution_id=?)"),
+        ("append_resting", "PRIMARY KEY (execution_id=?)"),
+        ("head", "PRIMARY KEY (execution_id=?)"),
+        ("due", "heads_due (wake_at<?)"),
+        ("next_due", "COVERING INDEX heads_due (wake_at>?)"),
+        ("commands_after", "PRIMARY KEY (execution_id=? AND n>?)"),
+        ("command_by_source", "(execution_id=? AND source=? AND source_n=?)"),
+        ("entries_after", "(execution_id=? AND seq>?)"),
+        ("history", "(execution_id=? AND seq>?)"),
+        ("execution", "PRIMARY KEY (execution_id=?)"),
+        ("page", "executions_by_age ((created_at,execution_id)<(?,?))"),
+        ("page_of_parent", "executions_by_parent (parent_id=? AND (created_at,execution_id)<(?,?))"),
+        ("points", "pause_points_by_age ((opened_at,id)>(?,?))"),
+        ("points_of_execution", "pause_points_by_execution (execution_id=? AND (opened_at,id)>(?,?))"),
+        ("points_waiting", "pause_points_waiting ((opened_at,id)>(?,?))"),
+        ("orphan", "heads_due (wake_at>?)"),
+        ("create_execution", "versions_by_hash (hash=? AND workflow=?)"),
+    ],
+)
+def test_a_hot_statement_uses_all_of_its_index(name: str, index: str) -> None:
+    first = next(line for line in plan(name) if line.startswith("SEARCH"))
+    assert first.endswith(index)
+
+
+@pytest.mark.parametrize("name", sorted(SQL.keys() - {"counts", "due", "version_by_hash"}))
+def test_rows_come_in_order_and_are_not_sorted(name: str) -> None:
+    assert not any("TEMP B-TREE" in line for line in plan(name))

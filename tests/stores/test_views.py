@@ -1,0 +1,229 @@
+"""What readers ask for: every filter, and pages without a gap or a double."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from layover.ports.records import (
+    ChangedPoint,
+    Closed,
+    ClosedPoint,
+    ExecutionFilter,
+    NewExecution,
+    OpenedPoint,
+    PointFilter,
+    Rest,
+)
+from tests.stores.conformance import create, creation, go_on, point, step, uid
+
+if TYPE_CHECKING:
+    from layover.core.engine.events import PointKind
+    from layover.core.engine.state import ExecutionStatus
+    from layover.ports.records import ExecutionRow, PointRow
+    from layover.ports.store import Store
+
+STATUSES: tuple[ExecutionStatus, ...] = ("running", "waiting", "failed")
+KINDS: tuple[PointKind, ...] = ("approval", "form", "timer")
+
+
+async def many(store: Store) -> list[ExecutionRow]:
+    """Write executions of all kinds, several of one moment; return them newest first."""
+    for workflow in ("order", "refund"):
+        await store.save_version(workflow, f"h-{workflow}", b"{}", 50)
+    for n in range(1, 25):
+        workflow = "order" if n % 3 else "refund"
+        new = NewExecution(
+            workflow=workflow,
+            hash=f"h-{workflow}",
+            created_at=100 + n % 5,
+            parent_id=uid(90 + n % 2) if n % 4 == 0 else None,
+            tags=(f"t{n % 3}", "all") if n % 6 else (),
+        )
+        append = replace(creation(n, new=new), status=STATUSES[n % 3])
+        await store.commit([append])
+    rows = [row for n in range(1, 25) if (row := await store.get(uid(n))) is not None]
+    assert len(rows) == 24
+    return sorted(rows, key=lambda row: (row.info.created_at, row.head.execution_id), reverse=True)
+
+
+async def walk(store: Store, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """Turn all pages."""
+    rows: list[ExecutionRow] = []
+    while found := await store.page(wanted):
+        assert len(found) <= wanted.limit
+        rows += found
+        wanted = replace(wanted, after=(found[-1].info.created_at, found[-1].head.execution_id))
+    return rows
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7, 24, 100])
+async def test_all_pages_together_are_all_executions_newest_first(store: Store, limit: int) -> None:
+    rows = await many(store)
+    assert await walk(store, ExecutionFilter(limit=limit)) == rows
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ExecutionFilter(workflow="refund"),
+        ExecutionFilter(workflow="nothing"),
+        ExecutionFilter(status=("failed",)),
+        ExecutionFilter(status=("failed", "waiting", "pending")),
+        ExecutionFilter(tag="t1"),
+        ExecutionFilter(tag="all"),
+        ExecutionFilter(tag="al"),
+        ExecutionFilter(parent_id=uid(90)),
+        ExecutionFilter(parent_id=uid(3)),
+        ExecutionFilter(workflow="order", status=("running",), tag="t1"),
+        ExecutionFilter(workflow="order", status=("waiting", "failed"), tag="all", parent_id=uid(90)),
+    ],
+    ids=repr,
+)
+async def test_a_filter_leaves_what_fits_all_of_it(store: Store, wanted: ExecutionFilter, limit: int) -> None:
+    rows = [
+        row
+        for row in await many(store)
+        if (wanted.workflow is None or row.head.workflow == wanted.workflow)
+        and (not wanted.status or row.head.status in wanted.status)
+        and (wanted.tag is None or wanted.tag in row.info.tags)
+        and (wanted.parent_id is None or row.info.parent_id == wanted.parent_id)
+    ]
+    assert await walk(store, replace(wanted, limit=limit)) == rows
+
+
+async def test_a_cursor_need_not_be_a_row(store: Store) -> None:
+    rows = await many(store)
+    assert await store.page(ExecutionFilter(after=(103, uid(0)))) == [row for row in rows if row.info.created_at < 103]
+    assert await store.page(ExecutionFilter(after=(0, uid(0)))) == []
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+async def test_who_asks_for_nothing_gets_nothing(store: Store, limit: int) -> None:
+    await many(store)
+    await go_on(store, 1, points=(OpenedPoint(point=point("p")),))
+    assert await store.page(ExecutionFilter(limit=limit)) == []
+    assert await store.points(PointFilter(limit=limit)) == []
+    assert await store.history(uid(1), 0, limit) == []
+
+
+async def test_an_execution_is_found_by_its_id(store: Store) -> None:
+    await create(store)
+    row = await store.get(uid(1))
+    assert row is not None
+    assert (row.head.execution_id, row.info.created_at, row.finished_at, row.closed) == (uid(1), 100, None, None)
+    assert await store.get(uid(2)) is None
+
+
+async def test_executions_are_counted_by_status(store: Store) -> None:
+    assert await store.counts() == {}
+    await many(store)
+    await go_on(store, 1, status="completed", closed=Closed(), rest=Rest())
+    assert await store.counts() == {"running": 8, "waiting": 7, "failed": 8, "completed": 1}
+
+
+@pytest.mark.parametrize(
+    ("since", "limit", "seqs"),
+    [
+        (0, 10, [0, 2, 5, 6]),
+        (-5, 10, [0, 2, 5, 6]),
+        (1, 10, [0, 2, 5, 6]),
+        (2, 10, [2, 5, 6]),
+        (4, 10, [2, 5, 6]),
+        (4, 2, [2, 5]),
+        (5, 10, [5, 6]),
+        (9, 10, [6]),
+        (10, 10, []),
+        (99, 10, []),
+        (0, 1, [0]),
+    ],
+)
+async def test_a_log_is_read_from_the_entry_that_holds_an_event(
+    store: Store, since: int, limit: int, seqs: list[int]
+) -> None:
+    await create(store, 1)
+    await create(store, 2)
+    for count in (3, 1, 4):
+        await go_on(store, 1, count=count)
+    await go_on(store, 2)
+    assert [entry.seq for entry in await store.history(uid(1), since, limit)] == seqs
+
+
+async def test_there_is_no_log_of_what_is_not_there(store: Store) -> None:
+    assert await store.history(uid(7), 0, 10) == []
+
+
+# Points
+
+
+async def many_points(store: Store) -> list[PointRow]:
+    """Write points of all kinds and fates, several of one moment; return them oldest first."""
+    await store.save_version("order", "h1", b"{}", 50)
+    await store.save_version("refund", "h2", b"{}", 50)
+    for n in (1, 2, 3):
+        workflow, hash_ = ("order", "h1") if n < 3 else ("refund", "h2")
+        new = NewExecution(workflow=workflow, hash=hash_, created_at=100)
+        points = [point(f"p{i:02}", kind=KINDS[i % 3], opened_at=150 + i % 4) for i in range(n, 24, 3)]
+        changes = [
+            ChangedPoint(point=replace(one, status="answered"))
+            if int(one.id[1:]) % 2
+            else ClosedPoint(id=one.id, how=how)
+            for one, how in zip(points[2:], ("applied", "expired", "cancelled", "applied"), strict=False)
+        ]
+        await store.commit([creation(n, new=new)])
+        opening = tuple(OpenedPoint(point=one, schema={"title": one.id}) for one in points)
+        await store.commit([replace(step(n), points=(*opening, *changes))])
+    rows = [row for i in range(1, 24) if (row := await store.point(f"p{i:02}")) is not None]
+    assert len(rows) == 23
+    return sorted(rows, key=lambda row: (row.point.opened_at, row.point.id))
+
+
+async def walk_points(store: Store, wanted: PointFilter) -> list[PointRow]:
+    """Turn all pages."""
+    rows: list[PointRow] = []
+    while found := await store.points(wanted):
+        assert len(found) <= wanted.limit
+        rows += found
+        wanted = replace(wanted, after=(found[-1].point.opened_at, found[-1].point.id))
+    return rows
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        PointFilter(),
+        PointFilter(execution_id=uid(1)),
+        PointFilter(execution_id=uid(7)),
+        PointFilter(workflow="refund"),
+        PointFilter(kind="form"),
+        PointFilter(status=("open",)),
+        PointFilter(status=("answered",)),
+        PointFilter(status=("open", "answered")),
+        PointFilter(status=("open", "expired")),
+        PointFilter(status=("applied",)),
+        PointFilter(status=("nonsense",)),
+        PointFilter(workflow="order", kind="approval", status=("open",)),
+        PointFilter(execution_id=uid(2), workflow="order", kind="timer", status=("open", "applied")),
+    ],
+    ids=repr,
+)
+async def test_pages_of_points_leave_what_fits_all_of_a_filter(store: Store, wanted: PointFilter, limit: int) -> None:
+    rows = [
+        row
+        for row in await many_points(store)
+        if (wanted.execution_id is None or row.execution_id == wanted.execution_id)
+        and (wanted.workflow is None or row.workflow == wanted.workflow)
+        and (wanted.kind is None or row.point.kind == wanted.kind)
+        and (not wanted.status or row.status in wanted.status)
+    ]
+    assert await walk_points(store, replace(wanted, limit=limit)) == rows
+
+
+async def test_a_point_that_was_closed_as_answered_is_listed_as_answered(store: Store) -> None:
+    await create(store)
+    await go_on(store, points=(OpenedPoint(point=point("p")), ClosedPoint(id="p", how="answered")))
+    assert [row.point.id for row in await store.points(PointFilter(status=("answered",)))] == ["p"]
