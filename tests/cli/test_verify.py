@@ -100,10 +100,10 @@ def _older(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: None, "There is no database"),
+        (lambda _: None, "There is no database"),
         (Path.mkdir, "There is no database"),
         (
-            lambda path: path.write_bytes(b"not a database at all, but long enough to be looked at" * 100),
+            lambda path: path.write_bytes(b"not a database at all, but a long text" * 100),
             "not a SQLite",
         ),
         (Path.touch, "another program"),

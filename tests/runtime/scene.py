@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
 
 from layover import Engine
 from layover.core.engine import commands as cmd
+from layover.core.engine.codec import decode_events, encode_events
 from layover.ports.records import Claim, Enqueue, PointFilter
 from layover.runtime.ids import id_from_key
 from layover.runtime.settings import Settings
 from layover.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-Event: TypeAlias = dict[str, object]
-Entries: TypeAlias = list[tuple[int, list[Event]]]
+    from layover.core.engine.events import AnyEvent
+
+Entries: TypeAlias = "list[tuple[int, list[AnyEvent]]]"
 
 FORM = "type: form, schema: {type: object, required: [size]}"
 WORKFLOWS = {
@@ -114,22 +115,21 @@ class Damage:
     def __init__(self, path: Path) -> None:
         self._db = apsw.Connection(str(path))
 
-    def __call__(self, statement: str, *values: object, of: str = "") -> None:
+    def __call__(self, statement: str, *, of: str = "") -> None:
         """Run a statement; `:id` is the execution."""
-        named_ = {"id": bytes.fromhex(of.replace("-", "")), **{f"v{n}": value for n, value in enumerate(values)}}
-        self._db.execute(statement, named_)  # type: ignore[arg-type]  # plain values
+        self._db.execute(statement, {"id": bytes.fromhex(of.replace("-", ""))})
         assert self._db.changes() > 0, f"nothing was damaged by {statement}"
 
     def edit(self, of: str, change: Callable[[Entries], None]) -> None:
         """Change the events of a log, and keep everything right that counts them."""
         id_ = bytes.fromhex(of.replace("-", ""))
         rows = list(self._db.execute("SELECT at, body FROM events WHERE execution_id = ? ORDER BY seq", (id_,)))
-        entries: Entries = [(at, json.loads(body)) for at, body in rows]
+        entries: Entries = [(at, decode_events(body)) for at, body in rows]
         change(entries)
         self._db.execute("DELETE FROM events WHERE execution_id = ?", (id_,))
         seq = 0
         for at, events in entries:
-            values = (id_, seq, len(events), at, json.dumps(events).encode())
+            values = (id_, seq, len(events), at, encode_events(events))
             self._db.execute("INSERT INTO events (execution_id, seq, count, at, body) VALUES (?, ?, ?, ?, ?)", values)
             seq += len(events)
         self._db.execute("UPDATE heads SET last_seq = ? WHERE execution_id = ?", (seq - 1, id_))

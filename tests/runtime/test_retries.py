@@ -75,8 +75,7 @@ async def test_delays_grow_and_are_spread_by_chance(tmp_path: Path) -> None:
         for attempt in (2, 3, 4):
             clock.skip(engine, 100_000)
             for one in ids:
-                await until(engine, one, lambda head, least=3 * attempt: head.last_seq >= least)
-                await engine.wait(one, "rest")
+                await until(engine, one, lambda head, least=4 * attempt + 1: head.last_seq >= least)
         waits: list[set[int]] = [set(), set(), set()]
         for one in ids:
             entries = await engine.history(one)

@@ -7,8 +7,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover import Engine
+from layover.core.engine import events as ev
 from layover.runtime.engine import Engine as EngineOn
 from layover.runtime.settings import Settings
 from layover.runtime.verify import Progress, verify, violations
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from .scene import Entries, Event
+    from .scene import Entries
 
 CHAIN, FORM, ASKING, FLAKY, AROUND = (named(name) for name in ("chain", "form", "asking", "flaky", "around"))
 HELD, TOLD, DRIVEN = (named(name, "timer") for name in ("held", "told", "driven"))
@@ -115,6 +117,11 @@ async def test_any_store_can_be_verified() -> None:
 # Damage to rows
 
 
+STRAY_POINT = """
+INSERT INTO pause_points
+SELECT 'stray', :id, 'chain', kind, status, opened_at, closed_at, json_set(body, '$.id', 'stray'), schema
+FROM pause_points WHERE status = 'open' LIMIT 1
+"""
 ROWS: list[tuple[str, str, str]] = [
     ("head_status", CHAIN, "UPDATE heads SET status = 'failed' WHERE execution_id = :id"),
     ("head_status", TIMER, "UPDATE heads SET status = 'running' WHERE execution_id = :id"),
@@ -132,7 +139,7 @@ ROWS: list[tuple[str, str, str]] = [
     ("log_gap", CHAIN, "DELETE FROM events WHERE execution_id = :id AND seq = 0"),
     ("log_count", CHAIN, "UPDATE events SET count = count + 1 WHERE execution_id = :id AND seq = 5"),
     ("log_unreadable", CHAIN, "UPDATE events SET body = x'5b7b7d' WHERE execution_id = :id AND seq = 5"),
-    ("log_unreadable", CHAIN, "UPDATE events SET body = '[{\"type\": \"new\"}]' WHERE execution_id = :id AND seq = 5"),
+    ("log_unreadable", CHAIN, "UPDATE events SET body = '[{\"t\": \"new\"}]' WHERE execution_id = :id AND seq = 5"),
     ("time_went_back", CHAIN, "UPDATE events SET at = at - 100000 WHERE execution_id = :id AND seq = 5"),
     ("time_went_back", CHAIN, "UPDATE executions SET created_at = created_at + 10000 WHERE execution_id = :id"),
     ("identity", CHAIN, "UPDATE executions SET user = 'eve' WHERE execution_id = :id"),
@@ -153,18 +160,16 @@ ROWS: list[tuple[str, str, str]] = [
     ("command_unreadable", HELD, "UPDATE commands SET kind = 'Dance' WHERE execution_id = :id"),
     ("command_unreadable", HELD, "UPDATE commands SET body = x'00' WHERE execution_id = :id"),
     ("point_missing", ASKING, "DELETE FROM pause_points WHERE execution_id = :id"),
-    ("point_missing", FORM, "DELETE FROM pause_points WHERE execution_id = :id AND json_extract(body, '$.node') = 'ask'"),
+    ("point_missing", FORM, "DELETE FROM pause_points WHERE execution_id = :id AND body ->> 'node' = 'ask'"),
     ("point_row", ASKING, "UPDATE pause_points SET status = 'answered' WHERE execution_id = :id"),
     ("point_row", ASKING, "UPDATE pause_points SET status = 'applied', closed_at = 1 WHERE execution_id = :id"),
     ("point_row", ASKING, "UPDATE pause_points SET body = json_remove(body, '$.decisions') WHERE execution_id = :id"),
     ("point_row", SNAPSHOT, "UPDATE pause_points SET schema = '{}' WHERE execution_id = :id AND status = 'open'"),
     ("point_row", SNAPSHOT, "UPDATE pause_points SET workflow = 'x' WHERE execution_id = :id AND status = 'open'"),
     ("point_row", RESERVED, "UPDATE pause_points SET status = 'open' WHERE execution_id = :id"),
-    ("point_row", FORM, "UPDATE pause_points SET status = 'expired' WHERE execution_id = :id AND closed_at = "
-     "(SELECT min(closed_at) FROM pause_points WHERE execution_id = :id)"),
+    ("point_row", SNAPSHOT, "UPDATE pause_points SET status = 'expired' WHERE execution_id = :id AND closed_at > 0"),
     ("point_row", SNAPSHOT, "UPDATE pause_points SET closed_at = 1 WHERE execution_id = :id AND status = 'applied'"),
-    ("point_unknown", CHAIN, "INSERT INTO pause_points SELECT 'stray', :id, 'chain', kind, status, opened_at, closed_at, "
-     "json_set(body, '$.id', 'stray'), schema FROM pause_points WHERE status = 'open' LIMIT 1"),
+    ("point_unknown", CHAIN, STRAY_POINT),
     ("unreadable", ASKING, "UPDATE pause_points SET body = x'00' WHERE execution_id = :id"),
     ("unreadable", CHAIN, "UPDATE versions SET document = '{}' WHERE workflow = 'chain'"),
     ("snapshot_unreadable", SNAPSHOT, "UPDATE snapshots SET body = x'00' WHERE execution_id = :id"),
@@ -197,17 +202,21 @@ async def test_a_snapshot_of_another_release_is_no_violation(path: Path, damage:
 
 async def test_a_damaged_file_is_named(path: Path, damage: Damage) -> None:
     damage.close()
+    _zero_a_page(path)
+    assert {code for code, _ in await found(path)} == {"damaged"}
+
+
+def _zero_a_page(path: Path) -> None:
     content = bytearray(path.read_bytes())
     page = content.index(b"execution_reopened") // 4096 * 4096
     content[page] = 0
     path.write_bytes(content)
-    assert {code for code, _ in await found(path)} == {"damaged"}
 
 
 # Damage to logs: every count is kept right, only what happened is not
 
 
-def at(number: int, *events: Event) -> Callable[[Entries], None]:
+def at(number: int, *events: ev.AnyEvent) -> Callable[[Entries], None]:
     """Put events into the last entry, before those at a place counted from its end."""
 
     def change(entries: Entries) -> None:
@@ -218,69 +227,81 @@ def at(number: int, *events: Event) -> Callable[[Entries], None]:
     return change
 
 
-def of(entries: Entries, type_: str) -> Event:
-    return next(event for _, events in entries for event in events if event["type"] == type_)
+def place_of(entries: Entries, kind: type[ev.Event]) -> tuple[list[ev.AnyEvent], int]:
+    return next((events, n) for _, events in entries for n, event in enumerate(events) if isinstance(event, kind))
 
 
-def drop(type_: str, which: int = 0) -> Callable[[Entries], None]:
+def drop(kind: type[ev.Event]) -> Callable[[Entries], None]:
     def change(entries: Entries) -> None:
-        places = [(events, event) for _, events in entries for event in events if event["type"] == type_]
-        events, event = places[which]
-        events.remove(event)
+        events, n = place_of(entries, kind)
+        del events[n]
 
     return change
 
 
-def repeat(type_: str) -> Callable[[Entries], None]:
+def repeat(kind: type[ev.Event], *, at_end: bool = False) -> Callable[[Entries], None]:
     def change(entries: Entries) -> None:
-        places = [(events, n) for _, events in entries for n, event in enumerate(events) if event["type"] == type_]
-        events, n = places[0]
-        events.insert(n, events[n])
+        events, n = place_of(entries, kind)
+        entries[-1][1].append(events[n]) if at_end else events.insert(n, events[n])
 
     return change
 
 
-def change(type_: str, **fields: object) -> Callable[[Entries], None]:
-    return lambda entries: of(entries, type_).update(fields)
+def replaced(kind: type[ev.Event], by: Callable[[ev.AnyEvent], ev.AnyEvent]) -> Callable[[Entries], None]:
+    def change(entries: Entries) -> None:
+        events, n = place_of(entries, kind)
+        events[n] = by(events[n])
+
+    return change
 
 
-LEG: Event = {"type": "leg_started", "cause": "woken", "instance": "x"}
+def changed(kind: type[ev.Event], **fields: object) -> Callable[[Entries], None]:
+    return replaced(kind, lambda event: replace(event, **fields))
+
+
+def expired(event: ev.AnyEvent) -> ev.AnyEvent:
+    assert isinstance(event, ev.PausePointApplied)
+    return ev.PausePointExpired(point=event.point)
+
+
+LEG = ev.LegStarted(cause="woken", instance="x")
+OTHER_POINT = ev.PausePointOpened(node="nap", point="new", kind="timer")
 LOGS: list[tuple[str, str, Callable[[Entries], None]]] = [
     ("after_end", CHAIN, at(0, LEG)),
-    ("after_end", CHAIN, at(0, {"type": "execution_completed"})),
-    ("after_end", FLAKY, drop("execution_reopened")),
-    ("reopened_open", FLAKY, drop("execution_failed")),
-    ("behind_gate", HELD, at(0, {"type": "node_scheduled", "node": "nap", "node_type": "x", "attempt": 2})),
-    ("behind_gate", HELD, at(1, {"type": "pause_point_opened", "node": "nap", "point": "new", "kind": "timer"})),
-    ("gate_order", HELD, drop("execution_pausing")),
-    ("gate_order", HELD, repeat("execution_pausing")),
-    ("gate_order", TIMER, at(0, {"type": "execution_resumed"})),
-    ("log_beginning", CHAIN, drop("execution_created")),
-    ("log_beginning", CHAIN, repeat("execution_created")),
-    ("log_beginning", CHAIN, repeat("execution_started")),
-    ("identity", CHAIN, change("execution_created", id=FORM)),
-    ("leg_cause", CHAIN, change("leg_started", cause="magic")),
-    ("started_unscheduled", CHAIN, drop("node_scheduled")),
-    ("attempt_order", CHAIN, change("node_started", attempt=2)),
-    ("attempt_order", FLAKY, at(2, {"type": "node_scheduled", "node": "a", "node_type": "flaky", "attempt": 2})),
-    ("ran_again", CHAIN, at(1, {"type": "node_scheduled", "node": "a", "node_type": "echo", "attempt": 2})),
-    ("ran_again", CHAIN, at(1, {"type": "node_started", "node": "b", "attempt": 1})),
-    ("point_twice", SNAPSHOT, lambda entries: at(0, of(entries, "pause_point_opened"))(entries)),
-    ("point_not_open", ASKING, at(0, {"type": "pause_point_applied", "point": "none"})),
-    ("point_not_open", FORM, drop("pause_point_answered")),
-    ("answered_twice", FORM, repeat("pause_point_answered")),
-    ("answered_twice", FORM, lambda entries: of(entries, "pause_point_applied").update(type="pause_point_expired")),
-    ("points_left_open", TIMER, at(0, {"type": "execution_cancelled"})),
-    ("scope_twice", AROUND, repeat("scope_opened")),
-    ("scope_twice", AROUND, at(0, {"type": "scope_opened", "node": "both", "key": "l"})),
-    ("scope_order", AROUND, repeat("scope_closed")),
-    ("scope_order", AROUND, at(0, {"type": "scope_closed", "node": "both", "key": "r"})),
-    ("scope_order", AROUND, at(0, {"type": "scope_opened", "node": "each", "key": 2})),
-    ("illegal_transition", CHAIN, drop("node_started")),
-    ("illegal_transition", TIMER, at(0, {"type": "node_completed", "node": "nap"})),
-    ("call_not_out", CHAIN, at(1, {"type": "node_checkpointed", "node": "a:gone.1", "data": 1})),
-    ("log_impossible", CHAIN, at(1, {"type": "variable_set", "scope": "gone.1", "values": {}})),
-]  # fmt: skip
+    ("after_end", CHAIN, at(0, ev.ExecutionCompleted())),
+    ("after_end", FLAKY, drop(ev.ExecutionReopened)),
+    ("reopened_open", FLAKY, drop(ev.ExecutionFailed)),
+    ("behind_gate", HELD, at(0, ev.NodeScheduled(node="nap", node_type="x", attempt=2))),
+    ("behind_gate", HELD, at(1, OTHER_POINT)),
+    ("gate_order", HELD, drop(ev.ExecutionPausing)),
+    ("gate_order", HELD, repeat(ev.ExecutionPausing)),
+    ("gate_order", TIMER, at(0, ev.ExecutionResumed())),
+    ("log_beginning", CHAIN, drop(ev.ExecutionCreated)),
+    ("log_beginning", CHAIN, repeat(ev.ExecutionCreated)),
+    ("log_beginning", CHAIN, repeat(ev.ExecutionStarted)),
+    ("identity", CHAIN, changed(ev.ExecutionCreated, id=FORM)),
+    ("leg_cause", CHAIN, changed(ev.LegStarted, cause="magic")),
+    ("started_unscheduled", CHAIN, drop(ev.NodeScheduled)),
+    ("attempt_order", CHAIN, changed(ev.NodeStarted, attempt=2)),
+    ("attempt_order", FLAKY, at(2, ev.NodeScheduled(node="a", node_type="flaky", attempt=2))),
+    ("ran_again", CHAIN, at(1, ev.NodeScheduled(node="a", node_type="echo", attempt=2))),
+    ("ran_again", CHAIN, at(1, ev.NodeStarted(node="b", attempt=1))),
+    ("point_twice", SNAPSHOT, repeat(ev.PausePointOpened, at_end=True)),
+    ("point_not_open", ASKING, at(0, ev.PausePointApplied(point="none"))),
+    ("point_not_open", FORM, drop(ev.PausePointAnswered)),
+    ("answered_twice", FORM, repeat(ev.PausePointAnswered)),
+    ("answered_twice", FORM, replaced(ev.PausePointApplied, expired)),
+    ("points_left_open", TIMER, at(0, ev.ExecutionCancelled())),
+    ("scope_twice", AROUND, repeat(ev.ScopeOpened)),
+    ("scope_twice", AROUND, at(0, ev.ScopeOpened(node="both", key="l"))),
+    ("scope_order", AROUND, repeat(ev.ScopeClosed)),
+    ("scope_order", AROUND, at(0, ev.ScopeClosed(node="both", key="r"))),
+    ("scope_order", AROUND, at(0, ev.ScopeOpened(node="each", key=2))),
+    ("illegal_transition", CHAIN, drop(ev.NodeStarted)),
+    ("illegal_transition", TIMER, at(0, ev.NodeCompleted(node="nap"))),
+    ("call_not_out", CHAIN, at(1, ev.NodeCheckpointed(node="a", data=1))),
+    ("log_impossible", CHAIN, at(1, ev.VariableSet(scope="gone.1", values={}))),
+]
 
 
 @pytest.mark.parametrize(("code", "of_", "edit"), LOGS, ids=[f"{code}-{n}" for n, (code, _, _) in enumerate(LOGS)])
@@ -292,7 +313,7 @@ async def test_logs_that_cannot_have_happened_are_named(
 
 
 async def test_an_execution_that_stands_still_without_a_reason_is_named(path: Path, damage: Damage) -> None:
-    damage.edit(CHAIN, drop("execution_completed"))
+    damage.edit(CHAIN, drop(ev.ExecutionCompleted))
     damage("UPDATE executions SET finished_at = NULL WHERE execution_id = :id", of=CHAIN)
     damage("UPDATE heads SET status = 'waiting' WHERE execution_id = :id", of=CHAIN)
     assert await found(path) == [("stillness", CHAIN)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -39,18 +39,20 @@ class Function(msgspec.Struct, frozen=True):
     context: str | None  # the parameter that takes the context, if there is one
     whole: str | None  # the parameter that takes the whole input, if it is no object
 
-    def call(self, given: object, context: NodeContext) -> object:
-        """Call it; an async one returns what is to be awaited."""
-        arguments: dict[str, object] = {}
-        if isinstance(given, Mapping):
-            arguments.update(given)
-        elif given is not None:
-            if self.whole is None:
-                raise BadFunction(f"`{self.name}` takes named arguments; its input is no object.")
-            arguments[self.whole] = given
+    def call(self, given: object, context: NodeContext | None) -> object:
+        """Call it, with the context if it asks for one; an async one returns what is to be awaited."""
+        named = given if isinstance(given, dict) else self._named(given)
         if self.context is not None:
-            arguments[self.context] = context
-        return self.function(**arguments)
+            return self.function(**named, **{self.context: context})
+        return self.function(**named)
+
+    def _named(self, given: object) -> dict[str, object]:
+        """Return an input that is no object as the one argument that there is."""
+        if given is None:
+            return {}
+        if self.whole is None:
+            raise BadFunction(f"`{self.name}` takes named arguments; its input is no object.")
+        return {self.whole: given}
 
 
 class Registry:

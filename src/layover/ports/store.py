@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
@@ -42,6 +42,12 @@ class RunPlane(Protocol):
 
         What no careful writer sends is an error, and nothing of the commit is written: an execution twice, a version
         that is not there, a pause point that is opened again. An append of no events leaves nothing in the log.
+        """
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+        """Write an append; if its writer had not seen all commands, have it decided again while nobody can send more.
+
+        `decide` may be called on another thread, and more than once.
         """
 
     async def claim(self, claim: Claim) -> Claims:

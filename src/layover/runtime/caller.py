@@ -118,7 +118,9 @@ class Caller:
                 return
             reached(CommitPoint.CALL_STARTING)
             function = self._registry.find(call.node_type)
-            context = NodeContext(execution_id=driven.id, context_id=call.node, attempt=call.attempt)
+            context = None
+            if function.context is not None:
+                context = NodeContext(execution_id=driven.id, context_id=call.node, attempt=call.attempt)
             if function.is_async:
                 output = await function.call(call.input, context)  # type: ignore[misc]  # it is async
             else:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+
+# This clock goes on while the machine sleeps, as leases do; where there is none, the next best is taken.
+_running = partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns
 
 
 class Clock:
@@ -14,17 +18,12 @@ class Clock:
 
     def set(self, database_time: int) -> None:
         """Take over the time that the database has now."""
-        self._offset = database_time - _running()
+        self._offset = database_time - _running() // 1_000_000
 
     def now(self) -> int:
         """Return the time."""
-        now = _running() + self._offset
-        self._last = max(self._last, now)
-        return self._last
-
-
-def _running() -> int:
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000 if _BOOTTIME else time.monotonic_ns() // 1_000_000
-
-
-_BOOTTIME = hasattr(time, "CLOCK_BOOTTIME")  # goes on while the machine sleeps, as leases do
+        now = _running() // 1_000_000 + self._offset
+        if now < self._last:
+            return self._last
+        self._last = now
+        return now

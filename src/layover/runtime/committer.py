@@ -18,7 +18,7 @@ from layover.ports.records import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.ports.records import Append
+    from layover.ports.records import Append, Command
     from layover.ports.store import Store
 
 Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
@@ -54,6 +54,19 @@ class Committer:
             self._soon = True
             self._loop.call_soon(self._send)
 
+    def insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
+        """Write an append that was refused for commands time and again: once more, with whatever comes in meanwhile."""
+        lane = self._loop.create_task(self._insist(append, decide, told))
+        self._lanes.add(lane)
+        lane.add_done_callback(self._lane_is_free)
+
+    async def _insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
+        try:
+            outcome: Outcome | StoreError = await self._store.commit_informed(append, decide)
+        except StoreError as error:  # what it came to is not known here: the next who takes it up finds out
+            outcome = error
+        told(outcome)
+
     async def stop(self) -> None:
         """Finish what is on its way; what the store cannot take is given up."""
         self._stopped = True
@@ -84,8 +97,7 @@ class Committer:
             await self._cannot_write(group, error)
             return
         reached(CommitPoint.APPEND_COMMITTED)
-        for one, outcome in zip(group, outcomes, strict=True):
-            one.told(outcome)
+        _tell_all(group, outcomes)
 
     async def _find_out(self, group: list[_Waiting], error: StoreError) -> None:
         """Learn what became of appends whose commit was not answered; send again what has not landed."""
@@ -131,8 +143,7 @@ class Committer:
         except Exception as error:  # noqa: BLE001 - as above
             await self._cannot_write(group, error)
             return []
-        for one, outcome in zip(group, outcomes, strict=True):
-            one.told(outcome)
+        _tell_all(group, outcomes)
         return []
 
     async def _tell(self, one: _Waiting, error: StoreError) -> None:
@@ -156,3 +167,12 @@ class Committer:
             return Outcome(verdict="passed", commands_seq=append.commands_seen)
         mine = (head.owner, head.epoch, head.last_seq) == (append.owner, append.epoch, append.expected_seq)
         return None if mine else Outcome(verdict="fenced", commands_seq=head.commands_seq)
+
+
+def _tell_all(group: list[_Waiting], outcomes: list[Outcome]) -> None:
+    for one, outcome in zip(group, outcomes, strict=True):
+        try:
+            one.told(outcome)
+        except Exception:  # noqa: BLE001 - the others are told all the same
+            # What is durable stays so: whoever takes the execution up next goes on from there.
+            _log.exception("outcome_not_taken execution=%s", one.append.execution_id)

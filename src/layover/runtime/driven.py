@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("layover.driven")
 
+# After so many refusals in a row for commands that came in, the next decision is made where no more can come.
+_MOST_REFUSALS = 3
+
 
 class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution for which what follows cannot be worked out or written down."""
@@ -66,6 +69,8 @@ class Driven:
         "_inputs",
         "_noted",
         "_queued",
+        "_refusals",
+        "_reserved",
         "_resters",
         "_size",
         "_snapshot_seq",
@@ -126,6 +131,8 @@ class Driven:
         self._was_closed = bool(self.state.facts.closed)
         self._inputs: list[cmd.AnyCommand] = []
         self._stash: dict[int, Command] = {}
+        self._refusals = 0
+        self._reserved: dict[str, int] | None = None
         self._step: _Step | None = None
         self._append: Append | None = None
         self._alarm: asyncio.TimerHandle | None = None
@@ -220,15 +227,41 @@ class Driven:
 
     def take(self, node_type: str) -> bool:
         """Say whether a call may be made now; a decision that is taken back gives the place back."""
+        if self._reserved is not None:
+            self._reserved[node_type] = left = self._reserved.get(node_type, 0) - 1
+            return left >= 0
         if self.parked or self._driver.stopping or not self._driver.caller.take_slot(node_type):
             return False
         self.slots[node_type] = self.slots.get(node_type, 0) + 1
         return True
 
     def _write(self, step: _Step) -> None:
+        append = self._prepare(step)
+        reached(CommitPoint.APPEND_DECIDED)
+        if self._refusals < _MOST_REFUSALS:
+            self._driver.committer.submit(append, self._told)
+        else:
+            self._driver.committer.insist(append, self._decide_again, self._told)
+
+    def _decide_again(self, commands: tuple[Command, ...]) -> Append:
+        """Decide a step anew that is on its way, with commands that have come in; called where nobody can send more.
+
+        That is on another thread, so no places are taken there but those that the first decision took here.
+        """
+        step = self._step
+        if step is None:
+            raise AssertionError("nothing is on its way")
+        self.state.journal.revert()
+        tried = [*self.read(commands), *step.tried]
+        self._reserved = dict(self.slots)
+        events = self._decide(tried, step.at)
+        self._reserved = None
+        return self._prepare(_Step(tried, events, effects(self.state, events), self._resting(step.at), step.at))
+
+    def _prepare(self, step: _Step) -> Append:
         state, count, driver = self.state, len(step.events), self._driver
         self._step = step
-        append = Append(
+        self._append = append = Append(
             execution_id=self.id,
             owner=driver.instance,
             epoch=self.epoch,
@@ -237,17 +270,15 @@ class Driven:
             at=step.at,
             events=encode_events(step.events),
             count=count,
-            status=state.status,
+            status=state.status if step.rest is not None or state.facts.gate != "open" else "running",
             new=self.new,
             lease_until=self.lease_until,
             rest=step.rest,
             points=point_changes(state, step.events),
             snapshot=self._snapshot(count, resting=step.rest is not None),
-            closed=self._how_it_closed(),
+            closed=None if bool(state.facts.closed) == self._was_closed else self._how_it_closed(),
         )
-        self._append = append
-        reached(CommitPoint.APPEND_DECIDED)
-        driver.committer.submit(append, self._told)
+        return append
 
     def _resting(self, now: int) -> Rest | None:
         """Return how the execution is given back with this step, if it is."""
@@ -262,11 +293,9 @@ class Driven:
             return Rest(wake_at=look_again_at(state, now))
         return None
 
-    def _how_it_closed(self) -> Closed | None:
-        """Return how the execution ended, or that it was reopened; nothing if this step did neither."""
+    def _how_it_closed(self) -> Closed:
+        """Return how the execution ended; of one that was reopened there is nothing to tell."""
         facts = self.state.facts
-        if bool(facts.closed) == self._was_closed:
-            return None
         return Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
 
     def _snapshot(self, count: int, *, resting: bool) -> bytes | None:
@@ -299,6 +328,7 @@ class Driven:
         reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
         state = self.state
         state.journal.keep()
+        self._refusals = 0
         self.last_seq += append.count
         self.last_epoch = self.epoch
         self._noted = append.commands_seen
@@ -309,7 +339,9 @@ class Driven:
         if self.new is not None:
             self.new = None
             self.created.set_result(outcome)
-        self._driver.listeners.moved(self.id)
+        listeners = self._driver.listeners
+        if listeners.waiting:
+            listeners.changed(self.id)
         self._act(step)
         if self.slots:
             self._give_back_slots()  # those of calls that are made are no longer among them
@@ -343,6 +375,7 @@ class Driven:
 
     def _uninformed(self, outcome: Outcome, step: _Step) -> None:
         """Decide again, with the commands that the last decision did not know of."""
+        self._refusals += 1
         self._take_back()
         self._inputs = [*self.read(outcome.commands), *step.tried, *self._inputs]
         self.commands_seen = max(self.commands_seen, outcome.commands_seq)

@@ -121,9 +121,7 @@ class Driver:
             return
         for claimed, loaded in zip(claims, found, strict=True):
             try:
-                if loaded is None:
-                    raise StoreError(f"The execution {claimed.head.execution_id} has no rows.")
-                kept = await self.state_of(loaded)
+                kept = await self.state_of(_found(loaded, claimed.head.execution_id))
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not stop the others
                 # It is not lost: it stays as it is, and is looked at again in case the cause goes away.
                 _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
@@ -261,6 +259,12 @@ class Driver:
     def room(self) -> int:
         """How many more executions can be driven."""
         return self.settings.executions - len(self.driven)
+
+
+def _found(loaded: Loaded | None, execution_id: str) -> Loaded:
+    if loaded is None:
+        raise StoreError(f"The execution {execution_id} has no rows.")
+    return loaded
 
 
 def state_from(loaded: Loaded, plan: Plan) -> Kept:

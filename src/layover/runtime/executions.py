@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
@@ -29,6 +30,8 @@ from layover.runtime.workflows import Workflows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import jsonschema_rs
+
     from layover.core.plan import Plan
     from layover.ports.records import ExecutionRow, Head, PointRow
     from layover.runtime.cache import Kept
@@ -46,6 +49,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     priority: int = 0
     correlation_id: str | None = None
     trigger: object = None
+
+
+_NO_OPTIONS = Options()
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +80,7 @@ class Executions(Workflows):
 
         It is durable when this returns. If the id is in use, that is refused, or the execution that has it is returned.
         """
-        instance, chosen = self.instance, options or Options()
+        instance, chosen = self.instance, options or _NO_OPTIONS
         plan = await self.plan_of(workflow)
         value = plain(given)
         _check_input(plan, value)
@@ -204,10 +210,15 @@ def _check_input(plan: Plan, given: object) -> None:
         return
     errors = tuple(
         ("/".join(map(str, error.instance_path)), error.message.split("\n", maxsplit=1)[0])
-        for error in validator_of(cast("dict[str, object]", schema)).iter_errors(given)
+        for error in _validator(plan).iter_errors(given)
     )
     if errors:
         raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors[:20])
+
+
+@lru_cache(maxsize=256)
+def _validator(plan: Plan) -> jsonschema_rs.Validator:
+    return validator_of(cast("dict[str, object]", plan.definition.input))
 
 
 def _is_closed(head: Head) -> bool:

@@ -24,25 +24,20 @@ class Listeners:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self.waiting: dict[str, list[asyncio.Future[None]]] = {}
 
     def changed(self, execution_id: str) -> None:
         """Tell those who wait for an execution that it has come to rest or to its end."""
-        for waiting in self._waiting.pop(execution_id, ()):
+        for waiting in self.waiting.pop(execution_id, ()):
             if not waiting.done():
                 waiting.set_result(None)
-
-    def moved(self, execution_id: str) -> None:
-        """Tell those who wait for an execution that it has taken a step."""
-        if self._waiting:
-            self.changed(execution_id)
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
         """Return the head of an execution once it is as wanted; None if there is no such execution."""
         pause = _FIRST_LOOK
         while True:
             told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            waiting = self._waiting.setdefault(execution_id, [])
+            waiting = self.waiting.setdefault(execution_id, [])
             waiting.append(told)
             try:
                 row = await self._store.get(execution_id)
@@ -55,5 +50,5 @@ class Listeners:
             finally:
                 if told in waiting:
                     waiting.remove(told)
-                if not waiting and self._waiting.get(execution_id) is waiting:
-                    del self._waiting[execution_id]
+                if not waiting and self.waiting.get(execution_id) is waiting:
+                    del self.waiting[execution_id]

@@ -1,7 +1,7 @@
 """Executions that need functions which an instance does not have: they wait, and nothing of them is lost.
 
 A function may be missing because a newer release of a program has it, or because another instance does. No attempt is
-spent on finding out. The execution is given back, so that it takes nobody's place, and is looked at again after a while.
+spent on finding out. The execution is given back, so that it takes nobody's place, and looked at again after a while.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def check_head(row: ExecutionRow, log: Log) -> Iterator[Broken]:
 
 
 def check_rest(head: Head, state: Execution, now: int) -> Iterator[Broken]:
-    """Hold the wake time against the state: nothing stands still without a reason, and nothing wakes at another time."""
+    """Hold the wake time against the state: nothing stands still without a reason, or wakes at another time."""
     if head.owner is not None:
         if head.wake_at is None:
             yield Broken("lease_without_end", f"{head.owner} drives it, and nobody would notice its death.")

@@ -45,7 +45,7 @@ STALE = (
 
 def tag_in(line: bytes) -> str:
     [stored] = msgspec.json.decode(line)
-    return str(stored["type"])
+    return str(stored["t"])
 
 
 @pytest.mark.parametrize("line", LINES, ids=tag_in)

@@ -1,10 +1,10 @@
 """Events and states as bytes. Events are kept for ever; a snapshot only saves folding them again.
 
-One append is one JSON array of the events in it. An event is an object whose `type` is its tag as declared; whatever is
-at its default is left out, so that a new field costs the old log nothing.
+One append is one JSON array of the events in it. An event is an object whose `t` is its tag as declared, and the fields
+of every step have short names; whatever is at its default is left out, so that a new field costs the old log nothing.
 
 A change that is more than additive makes a new version, and the version is part of the tag: the class is declared with
-`tag="node_started@2"`, and what the log has as `node_started` is version 1. So version 1 costs nothing, what is current
+`tag="started@2"`, and what the log has as `started` is version 1. So version 1 costs nothing, what is current
 is read in one pass, and an event of a newer release is an unknown tag instead of half an event. `UPCASTERS` holds one
 pure function per step: it takes the fields of an event of that version and returns those of the next.
 
@@ -108,7 +108,7 @@ class EventCodec(Generic[E]):
             raise _corrupt(error) from error
 
     def _upcast(self, stored: Fields) -> Fields:
-        tag = stored.get("type")
+        tag = stored.get("t")
         if not isinstance(tag, str):
             raise CorruptLog("The log has an entry without a type.")
         while tag not in self._tags:
@@ -117,7 +117,7 @@ class EventCodec(Generic[E]):
             if upcaster is None:
                 raise UnknownEvent(f"The log has an event `{tag}`, which this release of Layover does not know.")
             tag = f"{name}@{version + 1}"
-            stored = {**upcaster({key: value for key, value in stored.items() if key != "type"}), "type": tag}
+            stored = {**upcaster({key: value for key, value in stored.items() if key != "t"}), "t": tag}
         return stored
 
 

@@ -110,6 +110,11 @@ def effects(state: Execution, events: Iterable[ev.AnyEvent]) -> list[Effect]:
     for event in events:
         if type(event) in _WITHOUT_EFFECT:
             continue
+        if isinstance(event, ev.NodeStarted):
+            started = _started(state, event)
+            if started is not None:
+                told.append(started)
+            continue
         told.extend(_effects_of(state, event))
         if isinstance(event, ev.PausePointOpened) and event.kind == "child":
             new_children.add(event.details["child"])
@@ -127,11 +132,7 @@ def _once_started(told: list[Effect], new_children: set[object]) -> list[Effect]
     return kept
 
 
-def _effects_of(state: Execution, event: ev.AnyEvent) -> Iterable[Effect]:
-    return _started(state, event) if isinstance(event, ev.NodeStarted) else _other_effects_of(state, event)
-
-
-def _other_effects_of(state: Execution, event: ev.AnyEvent) -> Iterator[Effect]:
+def _effects_of(state: Execution, event: ev.AnyEvent) -> Iterator[Effect]:
     match event:
         case ev.ScopeClosed(end="failed" | "cancelled"):
             yield StopCalls(scope_path(event.node, event.key))
@@ -152,15 +153,15 @@ def _other_effects_of(state: Execution, event: ev.AnyEvent) -> Iterator[Effect]:
             yield from _effects_of_point(state, event)
 
 
-def _started(state: Execution, event: ev.NodeStarted) -> tuple[Effect, ...]:
+def _started(state: Execution, event: ev.NodeStarted) -> Effect | None:
     node, planned = state.node(event.node), state.planned(event.node).node
     if isinstance(planned, ChildWorkflow):  # one that is waited for has a point instead
         child = child_id(state.facts.id, event.node, event.attempt)
-        return (StartChild("", planned.workflow, planned.version, event.input, True, child),)  # noqa: FBT003 - detached
+        return StartChild("", planned.workflow, planned.version, event.input, True, child)  # noqa: FBT003 - detached
     # A later event of the same decision may have ended it, and a container makes no call.
     if node.status == "running" and node.attempt == event.attempt:
-        return (Call(event.node, planned.type, event.attempt, event.input, event.timeout_at),)
-    return ()
+        return Call(event.node, planned.type, event.attempt, event.input, event.timeout_at)
+    return None
 
 
 _ToParent: TypeAlias = (

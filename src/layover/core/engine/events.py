@@ -37,7 +37,19 @@ NodeStatus = Literal[
 Fate = NodeStatus | Literal["in_doubt"]  # its call is out, and nobody waits for it any longer
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", gc=False):
+# What every step writes is written short: a log is mostly this.
+_STORED_AS = {"node": "n", "node_type": "of", "input": "in", "output": "out", "duration_ms": "ms"}
+
+
+class Event(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    tag_field="t",
+    rename=_STORED_AS,
+    gc=False,
+):
     """A fact in the log of one execution."""
 
 
@@ -129,7 +141,7 @@ class ExecutionReopened(Event, frozen=True, kw_only=True, tag="execution_reopene
     by: str | None = None
 
 
-class NodeRewound(Event, frozen=True, kw_only=True, tag="node_rewound"):
+class NodeRewound(Event, frozen=True, kw_only=True, tag="rewound"):
     """The results of a node and of everything after it were dropped; it is ready again.
 
     `error` tells what went wrong after an answer, so that whoever is asked again can see it.
@@ -151,7 +163,7 @@ class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancel
 # Nodes
 
 
-class NodeScheduled(Event, frozen=True, kw_only=True, tag="node_scheduled"):
+class NodeScheduled(Event, frozen=True, kw_only=True, tag="scheduled"):
     """A call will be made, at once or when there is a place; the attempt numbers every start, recoveries included."""
 
     node: str
@@ -161,7 +173,7 @@ class NodeScheduled(Event, frozen=True, kw_only=True, tag="node_scheduled"):
     queued: bool = False
 
 
-class NodeStarted(Event, frozen=True, kw_only=True, tag="node_started"):
+class NodeStarted(Event, frozen=True, kw_only=True, tag="started"):
     """A call is being made with this input; for a container: these are the items of its rounds."""
 
     node: str
@@ -170,14 +182,14 @@ class NodeStarted(Event, frozen=True, kw_only=True, tag="node_started"):
     timeout_at: int | None = None
 
 
-class NodeCheckpointed(Event, frozen=True, kw_only=True, tag="node_checkpointed"):
+class NodeCheckpointed(Event, frozen=True, kw_only=True, tag="checkpointed"):
     """A running node put down how far it has come."""
 
     node: str
     data: object = None
 
 
-class NodeRecorded(Event, frozen=True, kw_only=True, tag="node_recorded"):
+class NodeRecorded(Event, frozen=True, kw_only=True, tag="recorded"):
     """A running function recorded a value under a key, to find it when it is run again."""
 
     node: str
@@ -185,7 +197,7 @@ class NodeRecorded(Event, frozen=True, kw_only=True, tag="node_recorded"):
     value: object = None
 
 
-class NodeCompleted(Event, frozen=True, kw_only=True, tag="node_completed"):
+class NodeCompleted(Event, frozen=True, kw_only=True, tag="completed"):
     """A node is done and left by a port; `error` tells of failed parts that it went on without."""
 
     node: str
@@ -195,7 +207,7 @@ class NodeCompleted(Event, frozen=True, kw_only=True, tag="node_completed"):
     error: Error | None = None
 
 
-class NodeFailed(Event, frozen=True, kw_only=True, tag="node_failed"):
+class NodeFailed(Event, frozen=True, kw_only=True, tag="failed"):
     """An attempt failed: it is tried again at `retry_at`, waits for an operator, or is final and leaves by `port`."""
 
     node: str
@@ -237,7 +249,7 @@ class VariableSet(Event, frozen=True, kw_only=True, tag="variable_set"):
 # Pause points
 
 
-class PausePointOpened(Event, frozen=True, kw_only=True, tag="pause_point_opened"):
+class PausePointOpened(Event, frozen=True, kw_only=True, tag="point_opened"):
     """A node waits for something outside; with a `key` it is a running function that asked and rests meanwhile."""
 
     node: str
@@ -252,14 +264,14 @@ class PausePointOpened(Event, frozen=True, kw_only=True, tag="pause_point_opened
     key: str = ""
 
 
-class PausePointDecided(Event, frozen=True, kw_only=True, tag="pause_point_decided"):
+class PausePointDecided(Event, frozen=True, kw_only=True, tag="point_decided"):
     """One of the people who are asked has decided."""
 
     point: str
     decision: Decision
 
 
-class PausePointReceived(Event, frozen=True, kw_only=True, tag="pause_point_received"):
+class PausePointReceived(Event, frozen=True, kw_only=True, tag="point_received"):
     """One of the signals that are awaited has come."""
 
     point: str
@@ -267,14 +279,14 @@ class PausePointReceived(Event, frozen=True, kw_only=True, tag="pause_point_rece
     signal: dict[str, object]
 
 
-class PausePointReminded(Event, frozen=True, kw_only=True, tag="pause_point_reminded"):
+class PausePointReminded(Event, frozen=True, kw_only=True, tag="point_reminded"):
     """It was time to remind the people who are asked."""
 
     point: str
     number: int
 
 
-class PausePointEscalated(Event, frozen=True, kw_only=True, tag="pause_point_escalated"):
+class PausePointEscalated(Event, frozen=True, kw_only=True, tag="point_escalated"):
     """More people are asked."""
 
     point: str
@@ -282,7 +294,7 @@ class PausePointEscalated(Event, frozen=True, kw_only=True, tag="pause_point_esc
     roles: tuple[str, ...] = ()
 
 
-class PausePointDelegated(Event, frozen=True, kw_only=True, tag="pause_point_delegated"):
+class PausePointDelegated(Event, frozen=True, kw_only=True, tag="point_delegated"):
     """Somebody lets another act in their place."""
 
     point: str
@@ -290,19 +302,19 @@ class PausePointDelegated(Event, frozen=True, kw_only=True, tag="pause_point_del
     taker: str
 
 
-class PausePointHeld(Event, frozen=True, kw_only=True, tag="pause_point_held"):
+class PausePointHeld(Event, frozen=True, kw_only=True, tag="point_held"):
     """The child that is waited for is paused."""
 
     point: str
 
 
-class PausePointReleased(Event, frozen=True, kw_only=True, tag="pause_point_released"):
+class PausePointReleased(Event, frozen=True, kw_only=True, tag="point_released"):
     """The child that is waited for was paused and goes on."""
 
     point: str
 
 
-class PausePointAnswered(Event, frozen=True, kw_only=True, tag="pause_point_answered"):
+class PausePointAnswered(Event, frozen=True, kw_only=True, tag="point_answered"):
     """The point has its answer: how the node will leave, and with which output."""
 
     point: str
@@ -312,20 +324,20 @@ class PausePointAnswered(Event, frozen=True, kw_only=True, tag="pause_point_answ
     by: str | None = None
 
 
-class PausePointApplied(Event, frozen=True, kw_only=True, tag="pause_point_applied"):
+class PausePointApplied(Event, frozen=True, kw_only=True, tag="point_applied"):
     """The answer was taken up; the node goes on."""
 
     point: str
 
 
-class PausePointExpired(Event, frozen=True, kw_only=True, tag="pause_point_expired"):
+class PausePointExpired(Event, frozen=True, kw_only=True, tag="point_expired"):
     """The deadline passed first; a timer's deadline is what it waits for. `child` is at work and has to be told."""
 
     point: str
     child: str = ""
 
 
-class PausePointCancelled(Event, frozen=True, kw_only=True, tag="pause_point_cancelled"):
+class PausePointCancelled(Event, frozen=True, kw_only=True, tag="point_cancelled"):
     """Nobody waits for the point any more. `child` is at work and has to be told."""
 
     point: str

@@ -21,9 +21,9 @@ from layover.ports.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from layover.ports.records import Append, NewExecution, PointChange
+    from layover.ports.records import Append, Command, NewExecution, PointChange
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -35,6 +35,14 @@ def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
     for append in passed:
         _write(db, append)
     return outcomes
+
+
+def commit_informed(db: MemoryDatabase, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+    """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
+    (outcome,) = commit(db, [append])
+    if outcome.verdict == "uninformed":
+        (outcome,) = commit(db, [decide(outcome.commands)])
+    return outcome
 
 
 def _judge(db: MemoryDatabase, append: Append) -> Outcome:

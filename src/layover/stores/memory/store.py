@@ -12,7 +12,7 @@ from layover.stores.memory import appending, claiming, commanding, reading
 from layover.stores.memory.database import MemoryDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
@@ -74,6 +74,11 @@ class MemoryStore:
         """Write appends."""
         checked = checked_appends(appends)
         return appending.commit(await self._turn(), checked)
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+        """Write an append, decided again if it must be."""
+        (checked,) = checked_appends([append])
+        return appending.commit_informed(await self._turn(), checked, decide)
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due."""

@@ -18,11 +18,11 @@ from layover.stores.sqlite.reading import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
-    from layover.ports.records import Append, NewExecution, PointChange
+    from layover.ports.records import Append, Command, NewExecution, PointChange
 
 _APPEND = SQL["append"]
 _APPEND_RESTING = SQL["append_resting"]
@@ -44,6 +44,14 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
                 _derive(db, id_, append)
     cursor.executemany(SQL["insert_entry"], entries)
     return outcomes
+
+
+def commit_informed(db: apsw.Connection, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+    """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
+    (outcome,) = commit(db, [append])
+    if outcome.verdict == "uninformed":
+        (outcome,) = commit(db, [decide(outcome.commands)])
+    return outcome
 
 
 def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:

@@ -132,7 +132,6 @@ class SqliteStore:
         for db in self._opened:
             db.close()
         self._opened.clear()
-        self._connections = threading.local()
         if self._writer is not None:
             await self._writer.stop()
             self._writer = None
@@ -156,6 +155,11 @@ class SqliteStore:
         """Write appends."""
         checked = checked_appends(appends)
         return await self._write(lambda db: appending.commit(db, checked))
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+        """Write an append, decided again if it must be."""
+        (checked,) = checked_appends([append])
+        return await self._write(lambda db: appending.commit_informed(db, checked, decide))
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due; what a dead instance drove is due at once."""

@@ -1,0 +1,43 @@
+"""A process dies at every moment that has a name: nothing is lost, nothing is done twice, everything comes to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.ports.commit_points import CommitPoint
+
+from .workload import ALWAYS
+
+if TYPE_CHECKING:
+    from .world import World
+
+TIMES: dict[CommitPoint, tuple[int, ...]] = {
+    CommitPoint.COMMAND_COMMITTED: (1, 2, 4),
+    CommitPoint.ANSWER_COMMITTED: (1, 2, 4),
+    CommitPoint.LEASES_RENEWED: (1, 2),
+    CommitPoint.LEASES_RELEASED: (1, 2),
+}
+CASES = [(point, n) for point in CommitPoint for n in TIMES.get(point, (1, 3, 8))]
+
+
+@pytest.mark.parametrize(("point", "n"), CASES, ids=[f"{point}-{n}" for point, n in CASES])
+async def test_a_process_may_die_at_any_moment(world: World, point: CommitPoint, n: int) -> None:
+    only, stops, settings = ALWAYS, 0, dict[str, int]()
+    match point:
+        case CommitPoint.LEASES_RENEWED:
+            only, settings = (*ALWAYS, "patient"), {"lease_ttl": 900}
+        case CommitPoint.LEASES_RELEASED:
+            stops = n
+        case CommitPoint.STATE_LOADED:
+            settings = {"cache_bytes": 0}
+        case _:
+            pass
+    world.run(die_at=(point, n), only=only, stops=stops, settings=settings).is_killed()
+    world.died_at(point)
+    await world.is_sound()
+    before, effects = await world.completed(), len(world.effects.read())
+    await world.finish(only, stops=stops)
+    await world.is_sound()
+    await world.did_nothing_twice(before, effects)

@@ -1,0 +1,179 @@
+"""What a test sees of processes that die: how they ended, what is in the database, and what was done to the world."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover import Engine
+from layover.core.engine import events as ev
+from layover.core.engine.codec import decode_events
+from layover.ports.records import ExecutionFilter
+from layover.runtime.settings import Settings
+from layover.runtime.verify import violations
+from layover.stores.sqlite import SqliteStore
+
+from . import workload
+from .worker import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.commit_points import CommitPoint
+
+_ROOT = Path(__file__).parents[3]
+_LONGEST = 50  # seconds that a process may take on a machine that is busy with other things
+
+
+class Process:
+    """A process that runs the workload."""
+
+    def __init__(self, folder: Path, options: Options) -> None:
+        words = [sys.executable, "-m", "tests.runtime.crashes.worker", str(folder), msgspec.json.encode(options).decode()]
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            words, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def until(self, word: str) -> str:
+        """Return the next line that it says, which begins with a word."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line.startswith(word), (line, self.ended())
+        return line.removeprefix(word).strip()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def ended(self) -> tuple[int, str, str]:
+        """Return how it ended, with all that it said."""
+        try:
+            out, err = self._process.communicate(timeout=_LONGEST)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            out, err = self._process.communicate()
+            raise AssertionError(f"it never ended: {out} {err}") from None
+        return self._process.returncode, out, err
+
+    def is_killed(self) -> None:
+        """Wait for its end, which must be a violent one."""
+        code, out, err = self.ended()
+        assert code == -signal.SIGKILL, (code, out, err)
+
+    def is_done(self) -> list[object]:
+        """Wait for its end, which must be a good one; return the outputs of its executions."""
+        code, out, err = self.ended()
+        assert code == 0, (code, out, err)
+        found: list[object] = msgspec.json.decode(out.rpartition("done ")[2])
+        return found
+
+    def is_over(self) -> None:
+        """Make sure that nothing is left of it."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.communicate()
+
+
+class World:
+    """A folder with a database and what was done, and what must hold of both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = folder / "crash.db"
+        self.effects = workload.Effects(folder)
+        self._processes: list[Process] = []
+
+    def run(self, **options: object) -> Process:
+        """Begin a process."""
+        process = Process(self.folder, Options(**options))  # type: ignore[arg-type]  # a wrong one is noticed at once
+        self._processes.append(process)
+        return process
+
+    def clean_up(self) -> None:
+        """Leave no process behind."""
+        for process in self._processes:
+            process.is_over()
+
+    def died_at(self, point: CommitPoint) -> None:
+        """Make sure that the last process died where it should."""
+        assert (self.folder / "died").read_text().splitlines()[-1] == point
+
+    async def is_sound(self) -> None:
+        """Hold the database against everything that must be true of it."""
+        if not self.database.exists():
+            return
+        store = SqliteStore(self.database)
+        await store.open_to_read()
+        try:
+            assert await violations(store) == []
+            await self._has_what_was_acknowledged(store)
+        finally:
+            await store.close()
+
+    async def _has_what_was_acknowledged(self, store: SqliteStore) -> None:
+        for id_ in self.acknowledged():
+            assert await store.get(id_) is not None, f"{id_} was acknowledged, and is gone"
+
+    def acknowledged(self) -> dict[str, str]:
+        """Return the executions that somebody was told of, with their workflows."""
+        acks = self.folder / "acks"
+        lines = acks.read_text().splitlines() if acks.exists() else []
+        return {words[0]: words[1] for words in map(str.split, lines)}
+
+    async def completed(self) -> set[tuple[str, str]]:
+        """Return the nodes whose completion is durable."""
+        return {
+            (id_, event.node) for id_, event in await self._events() if isinstance(event, ev.NodeCompleted)
+        }
+
+    async def finish(self, only: Sequence[str] = workload.ALWAYS, copies: int = 1, stops: int = 0) -> None:
+        """Open an engine on what is left, and have everything come to its end as it should."""
+        nodes = workload.functions(self.effects, _set)
+        settings = Settings(poll=50, command_poll=20, snapshot_every=4, snapshot_at_rest=3)
+        acks = self.folder / "acks"
+        wanted = [(name, copy) for copy in range(copies) for name in only]
+        wanted += [("endless", copy) for copy in range(stops)]
+        async with Engine(f"sqlite:///{self.database}", nodes=nodes, settings=settings) as engine:
+            await workload.register(engine)
+            for name, copy in wanted:
+                await workload.begin(engine, name, acks, copy)
+            async with asyncio.timeout(_LONGEST):
+                for name, copy in wanted:
+                    assert await workload.finish(engine, name, copy) == workload.OUTPUTS[name], name
+
+    async def did_nothing_twice(self, before: set[tuple[str, str]], effects_before: int) -> None:
+        """Hold what was done against the log: what was durably completed did not run again, and nothing ran unlogged."""
+        done = self.effects.read()
+        again = [one for one in done[effects_before:] if one[:2] in before]
+        assert not again, f"completed, and called again: {again}"
+        assert len(set(done)) == len(done), "one attempt was made twice"
+        events = await self._events()
+        started = {(id_, event.node, event.attempt) for id_, event in events if isinstance(event, ev.NodeStarted)}
+        assert set(done) <= started, "a call was made that its log does not know"
+
+    async def _events(self) -> list[tuple[str, ev.AnyEvent]]:
+        if not self.database.exists():
+            return []
+        store = SqliteStore(self.database)
+        await store.open_to_read()
+        try:
+            found: list[tuple[str, ev.AnyEvent]] = []
+            for row in await store.page(ExecutionFilter(limit=10_000)):
+                id_ = row.head.execution_id
+                for entry in await store.history(id_, 0, 10_000):
+                    found += ((id_, event) for event in decode_events(entry.events))
+            return found
+        finally:
+            await store.close()
+
+
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
