@@ -28,6 +28,7 @@ MEASURES: dict[str, Measure] = {
     **runtime_pauses.MEASURES,
     **runtime_lives.MEASURES,
 }
+BUSY = 1.5  # our own two threads are good for about one
 
 
 def main(arguments: list[str]) -> None:
@@ -46,7 +47,18 @@ def main(arguments: list[str]) -> None:
         found = asyncio.run(MEASURES[name](quick))
         print(f"{name}: {perf_counter() - started:.1f} s", flush=True)
         figures += found
-    print(table("The runtime on SQLite", [HEADER, *(figure.row() for figure in figures)]))
+    load = max(load, os.getloadavg()[0])
+    print(
+        table(
+            f"The runtime on SQLite (load up to {load:.1f} before or after)",
+            [HEADER, *(figure.row() for figure in figures)],
+        )
+    )
+
+    if load > BUSY:
+        print(
+            "  The machine was busy: times and ratios mean little (all wait for the disk alike); trust the CPU column."
+        )
 
 
 if __name__ == "__main__":

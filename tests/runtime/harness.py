@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import Head
 
-PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10}
+PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10, "grace": 100}
+HOUR = 3_600_000
 
 
 def engine_at(folder: Path, *nodes: AnyFunction, **settings: object) -> Engine:
@@ -40,7 +41,7 @@ def settings_with(**settings: object) -> Settings:
 
 
 class HandWound:
-    """The time that a store has, which passes when a test says so."""
+    """The time that a store has, which passes when a test says so; between two looks engines go on by themselves."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000_000

@@ -9,7 +9,7 @@ import pytest
 from layover.core.engine.events import NodeFailed
 from layover.core.errors import LayoverError
 from layover.runtime.errors import WrongState
-from tests.runtime.harness import HandWound, Refused, Scripted, call, end, engine_at, engine_on, flow, until
+from tests.runtime.harness import HOUR, HandWound, Refused, Scripted, call, end, engine_at, engine_on, flow, until
 
 THRICE = {"max_attempts": 3, "delay": "10ms", "multiplier": 1}
 
@@ -99,7 +99,7 @@ async def test_a_retry_that_waits_survives_the_engine(tmp_path: Path) -> None:
     work = Scripted("well")
     async with engine_on(clock.store(tmp_path), work) as engine:
         assert work.calls == []
-        clock.skip(engine, 2 * 3_600_000)
+        clock.skip(engine, 2 * HOUR)
         assert await engine.result(resting.id) == "well"
         assert [one.attempt for one in work.calls] == [2]
 

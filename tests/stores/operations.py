@@ -33,14 +33,14 @@ from layover.ports.records import (
     Reserved,
     Rest,
 )
-from tests.stores.conformance import WORKFLOWS, following, uid
+from tests.stores.conformance import WORKFLOWS, following, step, uid
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable
 
     from layover.core.engine.events import PointKind
-    from layover.ports.records import ExecutionRow, Head, PointChange, PointRow, Version
+    from layover.ports.records import Command, ExecutionRow, Head, PointChange, PointRow, Version
     from layover.ports.store import Store
 
 State: TypeAlias = "dict[str, object]"
@@ -80,6 +80,7 @@ class Operations:
         self._names = [
             *self._draws,
             *["commit"] * 10,
+            *["commit_informed"] * 2,
             *["claim"] * 3,
             *["answer"] * 8,
             *["enqueue"] * 2,
@@ -123,6 +124,20 @@ class Operations:
             ids.append("no-uuid")
         appends = [self._append(execution_id) for execution_id in ids]
         return lambda store: store.commit(appends)
+
+    def draw_commit_informed(self) -> Callable[[Store], Awaitable[object]]:
+        """Draw an append that moves something; what a creation can meet, `commit` meets often enough."""
+        execution_id = self._id()
+        head = self._heads.get(execution_id)
+        append = following(head) if head is not None else replace(step(), execution_id=execution_id)
+        spoilt = self._spoilt(append) if self._chance(25) else {}
+        append = replace(append, commands_seen=append.commands_seen - self._dice.randrange(3))
+        append = replace(append, **spoilt)
+
+        def decide(commands: tuple[Command, ...]) -> Append:
+            return replace(append, commands_seen=commands[-1].n if commands else append.commands_seen, status="paused")
+
+        return lambda store: store.commit_informed(append, decide)
 
     def _append(self, execution_id: str) -> Append:
         head = self._heads.get(execution_id)

@@ -32,6 +32,7 @@ WAYS = {
     f"{name}: {way}"
     for name, ways in {
         "commit": "passed fenced uninformed exists twice malformed_id unknown_version point_exists",
+        "commit_informed": "passed fenced uninformed malformed_id",
         "claim": "taken taken_over nothing malformed_id",
         "renew": "some nothing malformed_id",
         "release": "done nothing malformed_id",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -94,13 +95,21 @@ def test_two_who_look_at_once_do_not_both_find_the_dead(database: Path) -> None:
         assert dead == []
 
 
-def test_who_waited_for_a_name_that_was_given_back_really_has_it(database: Path) -> None:
-    """The file they waited for is gone by then; a lock on it would be seen by nobody."""
-    first, second, looker = held(database, "name"), Mortal(database, "name"), held(database, "looker")
-    thread = threading.Thread(target=second.hold, args=(60,))
-    thread.start()
-    first.let_go()
-    thread.join()
+def test_who_gets_the_lock_of_a_file_that_was_just_removed_takes_the_new_one(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name was given back between opening its file and locking it; that lock would be seen by nobody."""
+    first, looker = held(database, "name"), held(database, "looker")
+    flock = fcntl.flock
+
+    def give_back_just_before(lock: int, operation: int) -> None:
+        first.let_go()
+        flock(lock, operation)
+
+    monkeypatch.setattr(fcntl, "flock", give_back_just_before)
+    second = Mortal(database, "name")
+    second.hold(patience=60)
+    monkeypatch.undo()
     assert files(database) == ["looker.lock", "name.lock"]
     with looker.dead() as dead:
         assert dead == []

@@ -182,16 +182,6 @@ class Enqueued(Record, frozen=True, kw_only=True):
     repeated: bool = False
 
 
-class Reserved(Record, frozen=True, kw_only=True):
-    """An answer was taken: the point as it stands now, and the command that tells the execution."""
-
-    execution_id: str
-    point: Point
-    n: int
-    owner: str | None = None
-    repeated: bool = False
-
-
 Refusal: TypeAlias = Refused
 
 
@@ -211,6 +201,20 @@ class Claimed(Record, frozen=True, kw_only=True):
     head: Head
     commands: tuple[Command, ...] = ()
     taken_over: bool = False
+
+
+class Reserved(Record, frozen=True, kw_only=True):
+    """An answer was taken: the point as it stands now, and the place of the command that tells the execution.
+
+    `owner` is who drove the execution before; if nobody did, it may have been claimed with the answer.
+    """
+
+    execution_id: str
+    point: Point
+    n: int
+    owner: str | None = None
+    repeated: bool = False
+    claimed: Claimed | None = None
 
 
 class Claims(Record, frozen=True, kw_only=True):

@@ -71,8 +71,11 @@ class RunPlane(Protocol):
     async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
         """Take commands for executions that are not closed, and wake those that nobody drives."""
 
-    async def answer(self, answer: Answer, source: str, now: int) -> Reserved | Refusal:
-        """Take an answer to a pause point as a reservation, if the core lets it pass."""
+    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
+        """Take an answer to a pause point as a reservation, if the core lets it pass.
+
+        Whoever wishes to drive the execution because of it claims it at the same time, if nobody drives it.
+        """
 
 
 class Definitions(Protocol):

@@ -122,10 +122,10 @@ class Caller:
             if function.context is not None:
                 context = NodeContext(execution_id=driven.id, context_id=call.node, attempt=call.attempt)
             if function.is_async:
-                output = await function.call(call.input, context)  # type: ignore[misc]  # it is async
+                output = await function.call(_own(call.input), context)  # type: ignore[misc]  # it is async
             else:
                 copied = contextvars.copy_context()
-                output = await self._threads.run(partial(copied.run, function.call, call.input, context))
+                output = await self._threads.run(partial(copied.run, function.call, _own(call.input), context))
             told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
         except asyncio.CancelledError:
             # If nobody here asked for it, it is a failure like any other.
@@ -163,14 +163,13 @@ def _failure(call: Call, error: BaseException) -> cmd.Fail:
     """Return what a raised error is to a workflow."""
     bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
     code = error.code if isinstance(error, LayoverError) else "failed"
-    status = getattr(error, "status", None)
-    retryable = getattr(error, "retryable", True)
+    status = _trait(error, "status")
     told = Error(
         code=code,
         type=type(error).__name__,
         message=_message(error),
-        retryable=retryable is not False,
-        status=status if isinstance(status, int) else None,
+        retryable=_trait(error, "retryable") is not False,
+        status=status if isinstance(status, int) and 0 <= status < 1_000 else None,
     )
     jitter = random.uniform(-1, 1)  # noqa: S311 - it spreads retries, it keeps no secret
     return cmd.Fail(node=call.node, attempt=call.attempt, error=told, bases=bases, jitter=jitter)
@@ -178,6 +177,24 @@ def _failure(call: Call, error: BaseException) -> cmd.Fail:
 
 def _message(error: BaseException) -> str:
     try:
-        return str(error)[:2_000]
+        return str(error)[:2_000].encode(errors="backslashreplace").decode()[:2_000]
     except Exception:  # noqa: BLE001 - even its text may fail
         return type(error).__name__
+
+
+def _trait(error: BaseException, name: str) -> object:
+    try:
+        return getattr(error, name, None)
+    except Exception:  # noqa: BLE001 - as above
+        return None
+
+
+def _own(value: object) -> object:
+    """Return a value that a function may do with what it likes: what is in the state stays as the log has it."""
+    match value:
+        case dict():
+            return {key: _own(part) for key, part in value.items()}
+        case list():
+            return [_own(part) for part in value]
+        case _:
+            return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
@@ -11,12 +11,13 @@ from layover.core.engine.command_codec import encode_command
 from layover.core.engine.decide import decide
 from layover.core.payloads import plain
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.records import CLOSED, Claim, Command, Enqueue
+from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, WrongState
 from layover.runtime.executions import Executions
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
+    from layover.core.engine.state import Execution as State
     from layover.ports.records import Head, Reserved
     from layover.runtime.cache import Kept
     from layover.runtime.views import Execution
@@ -33,7 +34,8 @@ class Control(Executions):
         self, execution_id: str, data: dict[str, object] | None = None, reason: str = "", *, by: str | None = None
     ) -> Execution:
         """Let an execution go on; the data becomes part of its variables."""
-        return await self._effective(execution_id, cmd.Resume(data=data or {}, reason=reason, by=by))
+        given = cast("dict[str, object]", plain(data or {}))
+        return await self._effective(execution_id, cmd.Resume(data=given, reason=reason, by=by))
 
     async def cancel(self, execution_id: str, reason: str = "", *, by: str | None = None) -> Execution:
         """End an execution."""
@@ -63,11 +65,15 @@ class Control(Executions):
         given = cmd.Answer(point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment)
         source = f"answer:{point}:{key}" if key is not None else _once()
         now = instance.clock.now()
-        taken = await instance.store.answer(given, source, now)
+        lease_until = now + instance.settings.lease_ttl
+        wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
+        taken = await instance.store.answer(given, source, now, wish)
         if isinstance(taken, Refused):
             raise AnswerRefused(taken.code, taken.message, taken.errors)
         reached(CommitPoint.ANSWER_COMMITTED)
-        if not taken.repeated:
+        if taken.claimed is not None:
+            await instance.driver.take(Claims(claimed=(taken.claimed,)), lease_until)
+        elif not taken.repeated:
             kind, body = encode_command(given)
             self._pass_on(taken.execution_id, Command(n=taken.n, at=now, kind=kind, body=body), taken.owner)
         return taken
@@ -87,9 +93,7 @@ class Control(Executions):
         """Send a command that would change something as things stand; refuse one that would not."""
         row, kept = await self._load(execution_id)
         if not decide(kept.state, command, self.instance.clock.now()):
-            what = type(command).__name__.lower()
-            status = kept.state.status
-            raise WrongState(f"An execution that is {status} cannot be made to {what} here.", status)
+            raise _does_not_fit(kept.state, command)
         if row.head.status in CLOSED:
             return await self._reopen(row.head, kept, command)
         return await self._send(execution_id, command)
@@ -137,6 +141,14 @@ class Control(Executions):
         seen = claimed.head.last_seq
         await instance.listeners.until(head.execution_id, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
+
+
+def _does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState:
+    """Return why a command would change nothing."""
+    if isinstance(command, cmd.Resume) and any(one.kind == "approval" for one in state.points.rows.values()):
+        return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
+    what = type(command).__name__.lower()
+    return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
 
 
 def _once() -> str:

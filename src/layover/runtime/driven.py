@@ -48,6 +48,10 @@ class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
     code = "undecidable"
 
 
+# What an instance tells an execution by itself; everything else comes out of its queue.
+_OWN = (cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining, cmd.Complete, cmd.Fail)
+
+
 class _Step(NamedTuple):
     """One decision that is on its way: what it was made of, and what it leads to."""
 
@@ -252,7 +256,7 @@ class Driven:
         if step is None:
             raise AssertionError("nothing is on its way")
         self.state.journal.revert()
-        tried = [*self.read(commands), *step.tried]
+        tried = _in_order(step.tried, self.read(commands))
         self._reserved = dict(self.slots)
         events = self._decide(tried, step.at)
         self._reserved = None
@@ -377,7 +381,7 @@ class Driven:
         """Decide again, with the commands that the last decision did not know of."""
         self._refusals += 1
         self._take_back()
-        self._inputs = [*self.read(outcome.commands), *step.tried, *self._inputs]
+        self._inputs = [*_in_order(step.tried, self.read(outcome.commands)), *self._inputs]
         self.commands_seen = max(self.commands_seen, outcome.commands_seq)
         self.go()
 
@@ -506,6 +510,12 @@ class Driven:
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm = self._alarm_at = None
+
+
+def _in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
+    """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
+    behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, _OWN)), default=0)
+    return [*tried[:behind], *commands, *tried[behind:]]
 
 
 def _is_within(name: str, path: str) -> bool:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover.driver")
 
 _RETRY_LOADING = 60_000
+_IN_ONE_GO = 32
 
 
 class Driver:
@@ -90,9 +91,12 @@ class Driver:
 
     async def take(self, claims: Claims, lease_until: int) -> None:
         """Go on with executions that were claimed."""
-        reached(CommitPoint.CLAIM_COMMITTED)
+        if claims.claimed:
+            reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
-        for claimed in claims.claimed:
+        for index, claimed in enumerate(claims.claimed, start=1):
+            if index % _IN_ONE_GO == 0:
+                await asyncio.sleep(0)  # what has been decided is written while the rest is
             if self._is_poison(claimed.head):
                 _log.error("poison execution=%s takeovers=%d", claimed.head.execution_id, claimed.head.takeovers)
                 continue

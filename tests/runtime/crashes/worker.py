@@ -1,8 +1,9 @@
 """A process that runs the workload, and dies when it is told to: `python -m tests.runtime.crashes.worker FOLDER …`.
 
-Options are JSON: `die_at` names a commit point and how often it is reached before (no name: any), `only` which
-workflows to begin, `stops` how often the engine is stopped and opened again in the middle of a call, `settings` those
-of the engine. It writes a line to standard output when it is at work, and one when all is done.
+Options are JSON. It dies when it reaches the commit point `die_at` for the nth time (no name: any point), or stops
+itself at `stop_at` until it is told to go on. It runs `copies` of the workflows `only`, from the `first_copy` on, and
+once a line comes in those before it too. It stops its engine in the middle of a call as often as `stops` says, with a
+`grace`, and opens it again. It says when it is at work, when it stops its engine, and when all is done.
 """
 
 from __future__ import annotations
@@ -20,12 +21,17 @@ from layover.ports.commit_points import CommitPoint, watch
 from layover.runtime.settings import Settings
 from tests.runtime.crashes import workload
 
+PROMPT = {"poll": 50, "command_poll": 20, "snapshot_every": 4, "snapshot_at_rest": 3}
+
 
 class Options(msgspec.Struct, forbid_unknown_fields=True):
     die_at: tuple[str, int] | None = None
     only: tuple[str, ...] = workload.ALWAYS
     copies: int = 1
+    first_copy: int = 0
     stops: int = 0
+    grace: float = 0
+    stop_at: tuple[str, int] | None = None
     settings: dict[str, int] = {}
 
 
@@ -34,7 +40,8 @@ class Reaper:
 
     def __init__(self, folder: Path, options: Options) -> None:
         self._died = folder / "died"
-        self._point, self._left = options.die_at or ("none", 0)
+        self._point, self._left = options.die_at or options.stop_at or ("none", 0)
+        self._signal = signal.SIGSTOP if options.stop_at else signal.SIGKILL
         self._loop: asyncio.AbstractEventLoop | None = None
         self.renewed: asyncio.Event | None = None
 
@@ -48,7 +55,7 @@ class Reaper:
             self._left -= 1
             if self._left == 0:
                 workload.write(self._died, f"{point}\n")
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), self._signal)
         if point is CommitPoint.LEASES_RENEWED and self._point != point and self._loop and self.renewed:
             self._loop.call_soon_threadsafe(self.renewed.set)
 
@@ -62,23 +69,31 @@ async def main(folder: Path, options: Options) -> None:
     reaper.watch_from(asyncio.get_running_loop())
     effects, acks = workload.Effects(folder), folder / "acks"
     nodes = workload.functions(effects, reaper.event)
-    settings = Settings(**{"poll": 50, "command_poll": 20, "snapshot_every": 4, "snapshot_at_rest": 3, **options.settings})
+    settings = msgspec.convert({**PROMPT, **options.settings}, Settings)
     address = f"sqlite:///{folder / 'crash.db'}"
     for copy in range(options.stops):
         async with Engine(address, nodes=nodes, settings=settings) as engine:
             await workload.register(engine)
             await workload.begin(engine, "endless", acks, copy)
-            await engine.stop(grace=0)
+            say("stopping")
+            await engine.stop(options.grace)
     async with Engine(address, nodes=nodes, settings=settings) as engine:
         await workload.register(engine)
         say("working")
-        wanted = [(name, copy) for copy in range(options.copies) for name in options.only]
-        for name, copy in wanted:
-            await workload.begin(engine, name, acks, copy)
-        found = await asyncio.gather(*(workload.finish(engine, name, copy) for name, copy in wanted))
-        for copy in range(options.stops):
-            found.append(await workload.finish(engine, "endless", copy))
+        copies = range(options.first_copy, options.first_copy + options.copies)
+        found = await run(engine, [(name, copy) for copy in copies for name in options.only], acks)
+        if options.first_copy:
+            await asyncio.to_thread(sys.stdin.readline)
+            before = range(options.first_copy)
+            found += await run(engine, [(name, copy) for copy in before for name in options.only], acks)
+        found += await run(engine, [("endless", copy) for copy in range(options.stops)], acks)
     say(f"done {msgspec.json.encode(found).decode()}")
+
+
+async def run(engine: Engine, wanted: list[tuple[str, int]], acks: Path) -> list[object]:
+    for name, copy in wanted:
+        await workload.begin(engine, name, acks, copy)
+    return await asyncio.gather(*(workload.finish(engine, name, copy) for name, copy in wanted))
 
 
 def say(line: str) -> None:

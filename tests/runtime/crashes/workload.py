@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.ports.records import CLOSED
+from layover.runtime.errors import AnswerRefused, WrongState
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
@@ -150,11 +152,12 @@ async def finish(engine: Engine, name: str, copy: int = 0) -> object:
 
 async def _answer(engine: Engine, execution_id: str) -> None:
     """Answer what is asked, and wait until that is heard; if an operator's hold is in the way, let go."""
-    for row in await engine.points(execution_id):
-        approved = True if row.point.kind == "approval" else None
-        await engine.answer(row.point.id, {"size": 1}, by="ann", approved=approved, key=row.point.id)
-    if (await engine.get(execution_id)).paused_reason:
-        await engine.resume(execution_id, by="ann")
+    with suppress(AnswerRefused, WrongState):  # another process does the same
+        for row in await engine.points(execution_id):
+            approved = True if row.point.kind == "approval" else None
+            await engine.answer(row.point.id, {"size": 1}, by="ann", approved=approved, key=row.point.id)
+        if (await engine.get(execution_id)).paused_reason:
+            await engine.resume(execution_id, by="ann")
     await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
 
 
@@ -163,8 +166,7 @@ async def _hold(engine: Engine, execution_id: str) -> None:
     await engine.instance.listeners.until(execution_id, lambda head: head.status in (*CLOSED, "paused"))
     found = await engine.get(execution_id)
     for _ in range(found.resume_count, 2):
-        if found.closed:
-            return
-        if not found.paused_reason:
-            await engine.pause(execution_id, "lunch", by="ann")
-        found = await engine.resume(execution_id, by="ann")
+        with suppress(WrongState):  # another process does the same
+            if not found.paused_reason:
+                await engine.pause(execution_id, "lunch", by="ann")
+            found = await engine.resume(execution_id, by="ann")

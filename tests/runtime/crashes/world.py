@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.commit_points import CommitPoint
+    from layover.ports.records import Head
 
 _ROOT = Path(__file__).parents[3]
 _LONGEST = 50  # seconds that a process may take on a machine that is busy with other things
@@ -35,26 +37,37 @@ class Process:
     """A process that runs the workload."""
 
     def __init__(self, folder: Path, options: Options) -> None:
-        words = [sys.executable, "-m", "tests.runtime.crashes.worker", str(folder), msgspec.json.encode(options).decode()]
+        words = [sys.executable, "-m", "tests.runtime.crashes.worker", str(folder)]
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            words, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*words, msgspec.json.encode(options).decode()],
+            cwd=_ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def until(self, word: str) -> str:
         """Return the next line that it says, which begins with a word."""
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line.startswith(word), (line, self.ended())
+        while (line := self._process.stdout.readline()) and not line.startswith(word):
+            pass
+        assert line, self.ended()
         return line.removeprefix(word).strip()
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
         self._process.send_signal(number)
 
+    def is_stopped(self) -> None:
+        """Wait until it has stopped itself."""
+        _, status = os.waitpid(self._process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status), status
+
     def ended(self) -> tuple[int, str, str]:
         """Return how it ended, with all that it said."""
         try:
-            out, err = self._process.communicate(timeout=_LONGEST)
+            out, err = self._process.communicate("\n", timeout=_LONGEST)
         except subprocess.TimeoutExpired:
             self._process.kill()
             out, err = self._process.communicate()
@@ -75,9 +88,11 @@ class Process:
 
     def is_over(self) -> None:
         """Make sure that nothing is left of it."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.communicate()
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 class World:
@@ -86,6 +101,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.database = folder / "crash.db"
+        self.address = f"sqlite:///{self.database}"
         self.effects = workload.Effects(folder)
         self._processes: list[Process] = []
 
@@ -116,6 +132,15 @@ class World:
         finally:
             await store.close()
 
+    async def heads(self) -> list[Head]:
+        """Return the heads of all executions."""
+        store = SqliteStore(self.database)
+        await store.open_to_read()
+        try:
+            return [row.head for row in await store.page(ExecutionFilter(limit=10_000))]
+        finally:
+            await store.close()
+
     async def _has_what_was_acknowledged(self, store: SqliteStore) -> None:
         for id_ in self.acknowledged():
             assert await store.get(id_) is not None, f"{id_} was acknowledged, and is gone"
@@ -128,9 +153,7 @@ class World:
 
     async def completed(self) -> set[tuple[str, str]]:
         """Return the nodes whose completion is durable."""
-        return {
-            (id_, event.node) for id_, event in await self._events() if isinstance(event, ev.NodeCompleted)
-        }
+        return {(id_, event.node) for id_, event in await self._events() if isinstance(event, ev.NodeCompleted)}
 
     async def finish(self, only: Sequence[str] = workload.ALWAYS, copies: int = 1, stops: int = 0) -> None:
         """Open an engine on what is left, and have everything come to its end as it should."""
@@ -139,7 +162,7 @@ class World:
         acks = self.folder / "acks"
         wanted = [(name, copy) for copy in range(copies) for name in only]
         wanted += [("endless", copy) for copy in range(stops)]
-        async with Engine(f"sqlite:///{self.database}", nodes=nodes, settings=settings) as engine:
+        async with Engine(self.address, nodes=nodes, settings=settings) as engine:
             await workload.register(engine)
             for name, copy in wanted:
                 await workload.begin(engine, name, acks, copy)
@@ -148,7 +171,7 @@ class World:
                     assert await workload.finish(engine, name, copy) == workload.OUTPUTS[name], name
 
     async def did_nothing_twice(self, before: set[tuple[str, str]], effects_before: int) -> None:
-        """Hold what was done against the log: what was durably completed did not run again, and nothing ran unlogged."""
+        """Hold what was done against the log: what was completed did not run again, and all that ran is in it."""
         done = self.effects.read()
         again = [one for one in done[effects_before:] if one[:2] in before]
         assert not again, f"completed, and called again: {again}"

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.records import CLOSED, ChangedPoint, Command, Enqueue, Enqueued, Refusal, Reserved
 from layover.stores.memory.appending import change_point
+from layover.stores.memory.claiming import claim
 from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
-    from layover.ports.records import Head
+    from layover.ports.records import Claim, Head
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -46,7 +47,7 @@ def _take(db: MemoryDatabase, head: Head, command: Enqueue, now: int) -> int:
     return n
 
 
-def answer(db: MemoryDatabase, given: Answer, source: str, now: int) -> Reserved | Refusal:
+def answer(db: MemoryDatabase, given: Answer, source: str, now: int, wish: Claim | None) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
     found = db.points.get(given.point)
     if found is None:
@@ -66,7 +67,11 @@ def answer(db: MemoryDatabase, given: Answer, source: str, now: int) -> Reserved
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, found.execution_id, now, ChangedPoint(point=point))
     command = Enqueue(execution_id=found.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source)
-    return _reserved(head, point, _take(db, head, command, now))
+    taken = _reserved(head, point, _take(db, head, command, now))
+    if wish is None or head.owner is not None:
+        return taken
+    (claimed,) = claim(db, replace(wish, execution_id=head.execution_id)).claimed
+    return replace(taken, claimed=claimed)
 
 
 def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Reserved:

@@ -112,9 +112,9 @@ class MemoryStore:
         check_ids(command.execution_id for command in commands)
         return commanding.enqueue(await self._turn(), commands, now)
 
-    async def answer(self, answer: Answer, source: str, now: int) -> Reserved | Refusal:
+    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
         """Take an answer."""
-        return commanding.answer(await self._turn(), answer, source, now)
+        return commanding.answer(await self._turn(), answer, source, now, wish)
 
     # Definitions
 

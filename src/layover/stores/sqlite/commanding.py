@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreUnusable
@@ -12,6 +13,7 @@ from layover.ports.records import CLOSED, ChangedPoint, Enqueue, Enqueued, Head,
 from layover.stores.ids import key
 from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
 from layover.stores.sqlite.appending import change_point
+from layover.stores.sqlite.claiming import claim
 from layover.stores.sqlite.reading import head_by, point_by
 from layover.stores.sqlite.statements import SQL
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
+    from layover.ports.records import Claim
 
 
 def enqueue(db: apsw.Connection, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
@@ -58,7 +61,7 @@ def _take(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> int:
     return n
 
 
-def answer(db: apsw.Connection, given: Answer, source: str, now: int) -> Reserved | Refusal:
+def answer(db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
     found = point_by(db, given.point)
     if found is None:
@@ -83,7 +86,11 @@ def answer(db: apsw.Connection, given: Answer, source: str, now: int) -> Reserve
     command = Enqueue(
         execution_id=head.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source, source_n=0
     )
-    return _reserved(head, point, _take(db, head, command, now))
+    taken = _reserved(head, point, _take(db, head, command, now))
+    if wish is None or head.owner is not None:
+        return taken
+    (claimed,) = claim(db, replace(wish, execution_id=head.execution_id)).claimed
+    return replace(taken, claimed=claimed)
 
 
 def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Reserved:

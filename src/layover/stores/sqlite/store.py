@@ -194,9 +194,9 @@ class SqliteStore:
         check_ids(command.execution_id for command in commands)
         return await self._write(lambda db: commanding.enqueue(db, commands, now))
 
-    async def answer(self, answer: Answer, source: str, now: int) -> Reserved | Refusal:
+    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
         """Take an answer."""
-        return await self._write(lambda db: commanding.answer(db, answer, source, now))
+        return await self._write(lambda db: commanding.answer(db, answer, source, now, wish))
 
     # Definitions
 

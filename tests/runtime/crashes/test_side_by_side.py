@@ -1,0 +1,29 @@
+"""Two processes share the work on one file; one of them dies under load, and all comes to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.ports.commit_points import CommitPoint
+
+from .workload import ALWAYS, OUTPUTS
+
+if TYPE_CHECKING:
+    from .world import World
+
+COPIES = 6
+
+
+@pytest.mark.parametrize("point", [CommitPoint.APPEND_COMMITTED, CommitPoint.CALL_RETURNED])
+async def test_what_one_leaves_behind_the_other_takes_up(world: World, point: CommitPoint) -> None:
+    other = world.run(first_copy=COPIES, copies=2 * COPIES)
+    other.until("working")
+    world.run(die_at=(point, 20), copies=COPIES).is_killed()
+    world.died_at(point)
+    before, effects = await world.completed(), len(world.effects.read())
+    await world.is_sound()
+    assert other.is_done() == [OUTPUTS[name] for name in ALWAYS] * 3 * COPIES
+    await world.is_sound()
+    await world.did_nothing_twice(before, effects)

@@ -1,0 +1,55 @@
+"""A process stands still for longer than its lease, another takes over, and then the first goes on as it was."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.ports.commit_points import CommitPoint
+
+from .workload import OUTPUTS
+
+if TYPE_CHECKING:
+    from .world import World
+
+# Not among them: one that holds the write lock of SQLite stops everybody, and one that is about to call has begun.
+POINTS = [
+    (CommitPoint.APPEND_DECIDED, 2),
+    (CommitPoint.APPEND_COMMITTED, 1),
+    (CommitPoint.APPEND_COMMITTED, 2),
+    (CommitPoint.APPEND_TOLD, 1),
+    (CommitPoint.APPEND_TOLD, 2),
+    (CommitPoint.CALL_RETURNED, 1),
+    (CommitPoint.CALL_RETURNED, 2),
+]
+
+
+@pytest.mark.parametrize(("point", "n"), POINTS)
+async def test_who_stood_still_for_too_long_does_no_harm(world: World, point: CommitPoint, n: int) -> None:
+    stopped = world.run(stop_at=(point, n), only=("chain",), settings={"lease_ttl": 300})
+    stopped.is_stopped()
+    await world.is_sound()
+    before, effects = await world.completed(), len(world.effects.read())
+    await world.finish(only=("chain",))
+    (head,), done = await world.heads(), world.effects.read()
+
+    stopped.send(signal.SIGCONT)
+    assert stopped.is_done() == [OUTPUTS["chain"]]
+    assert await world.heads() == [head], "a late result changed something"
+    assert world.effects.read() == done, "a call began without a lease"
+    await world.is_sound()
+    await world.did_nothing_twice(before, effects)
+
+
+async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World) -> None:
+    stopped = world.run(only=("patient",), settings={"lease_ttl": 600}, stop_at=(CommitPoint.LEASES_RENEWED, 1))
+    stopped.is_stopped()
+    await world.finish(only=("patient",))
+    (head,) = await world.heads()
+    stopped.send(signal.SIGCONT)
+    assert stopped.is_done() == [OUTPUTS["patient"]]
+    assert await world.heads() == [head]
+    await world.is_sound()
+    assert [attempt for _, node, attempt in world.effects.read() if node == "a"] == [1, 2]

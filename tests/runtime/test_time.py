@@ -1,0 +1,83 @@
+"""Time: delays, reminders and what comes due while nobody looks; the clock of the store is wound by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+
+from layover.core.engine.events import PausePointReminded
+from tests.runtime.harness import HOUR, HandWound, approval, delay, end, engine_on, flow, look, until
+
+
+async def test_a_delay_ends_when_its_time_has_passed_and_not_before(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(delay(duration="3h"), end("later")))
+        started = await engine.start("flow", wait="rest")
+        assert started.status == "waiting"
+        clock.skip(engine, 2 * HOUR)
+        await engine.register(flow(end(1), name="other"))
+        await engine.start("other", wait="end")
+        assert (await engine.get(started.id)).status == "waiting"
+        clock.skip(engine, 2 * HOUR)
+        assert await engine.result(started.id) == "later"
+
+
+async def test_a_delay_goes_on_while_no_engine_runs(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(delay(), end("later")))
+        started = await engine.start("flow", wait="rest")
+    clock.now += 2 * HOUR
+    async with engine_on(clock.store(tmp_path)) as engine:
+        assert await engine.result(started.id) == "later"
+
+
+async def test_many_delays_that_come_due_together_all_end(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), executions=7) as engine:
+        await engine.register(flow(delay(), end("${input}")))
+        ids = [(await engine.start("flow", n, wait="rest")).id for n in range(30)]
+        clock.skip(engine, 2 * HOUR)
+        assert [await engine.result(one) for one in ids] == list(range(30))
+
+
+async def test_people_are_reminded_while_they_are_waited_for(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(approval(remind=["1h", "3h"])))
+        started = await engine.start("flow", wait="rest")
+        for number in (1, 2):
+            before = (await engine.get(started.id)).last_seq
+            clock.skip(engine, 2 * HOUR)
+            await until(engine, started.id, lambda head, before=before: head.last_seq > before)
+            found = [one.event for one in await engine.history(started.id) if isinstance(one.event, PausePointReminded)]
+            assert [one.number for one in found] == list(range(1, number + 1))
+        (row,) = await engine.points(started.id)
+        assert row.point.reminded == 2
+
+
+async def test_nothing_comes_due_behind_a_closed_gate_and_all_of_it_when_it_opens(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(delay(), end("later")))
+        started = await engine.start("flow", wait="rest")
+        await engine.pause(started.id, "hold it")
+        clock.skip(engine, 5 * HOUR)
+        await engine.register(flow(end(1), name="other"))
+        await engine.start("other", wait="end")
+        look(engine)
+        assert (await engine.get(started.id)).status == "paused"
+        await engine.resume(started.id)
+        assert await engine.result(started.id) == "later"
+
+
+async def test_a_pause_that_lasts_too_long_ends_the_execution(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(delay(duration="9h"), settings={"max_pause": "2h"}))
+        started = await engine.start("flow", wait="rest")
+        await engine.pause(started.id)
+        clock.skip(engine, 3 * HOUR)
+        done = await engine.wait(started.id)
+        assert done.error is not None
+        assert (done.status, done.error.code) == ("failed", "pause_expired")

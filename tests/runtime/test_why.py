@@ -1,0 +1,129 @@
+"""There is no stillness without a reason, and `why` gives it."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+
+from tests.runtime.harness import (
+    Held,
+    Refused,
+    Scripted,
+    approval,
+    call,
+    delay,
+    end,
+    engine_at,
+    fan_out,
+    flow,
+    form,
+    until_status,
+)
+
+
+async def test_what_is_closed_waits_for_nothing(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(end(1)))
+        done = await engine.start("flow", wait="end")
+        told = await engine.why(done.id)
+        assert (told.summary, told.reasons) == ("It is completed: nothing is waited for.", ())
+
+
+async def test_people_time_and_signals_are_named(tmp_path: Path) -> None:
+    waits = {
+        "form": (form(), "`ask` waits for an answer by anybody."),
+        "approval": (
+            approval(approvers={"users": ["ann", "bob"], "roles": ["boss"]}, need=2),
+            "`review` waits for a decision by 2 of ann, bob, role boss.",
+        ),
+        "timer": (delay(), "`rest` waits for time to pass."),
+        "signal": ({"id": "paid", "type": "wait_signal", "signal": "paid"}, "`paid` waits for a signal."),
+    }
+    async with engine_at(tmp_path) as engine:
+        for kind, (node, text) in waits.items():
+            await engine.register(flow(node, name=f"for_{kind}"))
+            started = await engine.start(f"for_{kind}", wait="rest")
+            told = await engine.why(started.id)
+            (reason,) = told.reasons
+            assert (reason.kind, reason.text, reason.context_id) == (kind, text, node["id"])
+            assert told.summary == text
+            assert (reason.until is not None) == (kind == "timer")
+
+
+async def test_a_running_call_and_those_that_wait_for_a_place_are_named(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work, calls=1) as engine:
+        await engine.register(flow(fan_out(call("a", timeout="1h"))))
+        started = await engine.start("flow", [1, 2])
+        running = await work.begun()
+        told = await engine.why(started.id)
+        assert [(one.kind, one.context_id) for one in told.reasons] == [("call", "a:each.0"), ("place", "a:each.1")]
+        assert engine.instance.id in told.reasons[0].text
+        assert told.reasons[0].until is not None
+        running.returns()
+        (await work.begun()).returns()
+        await engine.wait(started.id)
+
+
+async def test_retries_and_incidents_are_named_with_their_errors(tmp_path: Path) -> None:
+    async with engine_at(tmp_path, Scripted(Refused("no money"))) as engine:
+        for name, retry in (
+            ("retry", {"max_attempts": 2, "delay": "1h"}),
+            ("incident", {"max_attempts": 1, "on_exhausted": "pause"}),
+        ):
+            await engine.register(flow(call("a", retry=retry), name=f"an_{name}"))
+            started = await engine.start(f"an_{name}", wait="rest")
+            (reason,) = (await engine.why(started.id)).reasons
+            assert (reason.kind, reason.context_id) == (name, "a")
+            assert "no money" in reason.text
+            assert (reason.until is not None) == (name == "retry")
+
+
+async def test_an_operators_pause_comes_first(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a"), form(), settings={"max_pause": "2d"}))
+        started = await engine.start("flow")
+        running = await work.begun()
+        await engine.pause(started.id, "audit")
+        told = await engine.why(started.id)
+        assert [one.kind for one in told.reasons] == ["operator", "call"]
+        assert told.summary == "It is being paused: audit (and 1 more)"
+        running.returns()
+        await until_status(engine, started.id, "paused")
+        (reason,) = (await engine.why(started.id)).reasons
+        assert (reason.kind, reason.text) == ("operator", "It was paused: audit")
+        assert reason.until is not None
+
+
+async def test_an_answer_whose_turn_has_not_come_is_named(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form()))
+        started = await engine.start("flow", wait="rest")
+        (row,) = await engine.points(started.id)
+        await engine.pause(started.id)
+        await engine.answer(row.point.id, {}, by="ann")
+        await engine.wait(started.id, "rest")
+        told = await engine.why(started.id)
+        assert [one.kind for one in told.reasons] == ["operator", "form"]
+        assert told.reasons[1].text == "The answer to `ask` waits for its turn."
+
+
+async def test_a_call_whose_engine_is_gone_is_named(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a")))
+        started = await engine.start("flow")
+        await work.begun()
+        await engine.stop(grace=0)
+    async with engine_at(tmp_path, executions=0) as engine:
+        (reason,) = (await engine.why(started.id)).reasons
+        assert (reason.kind, reason.text) == ("recovery", "`a` had started when its instance was lost.")
+
+
+async def test_a_function_that_is_nowhere_is_named(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(call("a", "nowhere")))
+        started = await engine.start("flow")
+        (reason,) = (await engine.why(started.id)).reasons
+        assert (reason.kind, reason.context_id) == ("function", "a")
+        assert "`nowhere`" in reason.text
