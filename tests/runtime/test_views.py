@@ -35,7 +35,7 @@ def by_id(nodes: list[NodeExecution]) -> dict[str, NodeExecution]:
 async def test_an_execution_says_what_it_is_and_how_it_came_to_be_so(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
-        version = await engine.register(flow(form(deadline="1h"), end("${nodes.ask}"), variables={"paid": False}))
+        version = await engine.register(flow(form(deadline="1h", on_deadline="fail"), end("${nodes.ask}"), variables={"paid": False}))
         resting = await engine.start("flow", {"a": 1}, wait="rest")
         assert resting == await engine.get(resting.id)
         assert (resting.workflow, resting.hash, resting.status) == ("flow", version.hash, "paused")
@@ -94,6 +94,7 @@ async def test_every_node_that_was_reached_is_told_of(tmp_path: Path) -> None:
         started = await engine.start("flow", 5, wait="rest")
         found = by_id(await engine.nodes(started.id))
         assert [(one.context_id, one.status) for one in found.values()] == [("big", "completed"), ("a", "backoff")]
+        assert found["a"].finished_at is not None
         assert found["a"].error is not None
         assert found["a"].error.message == "once"
         clock.skip(engine, 2 * HOUR)
@@ -173,6 +174,36 @@ async def test_nodes_that_were_taken_back_are_told_of_anew(tmp_path: Path) -> No
         await engine.wait(started.id, "rest")
         found = by_id(await engine.nodes(started.id))
         assert (found["a"].output, found["a"].attempt, found["ask"].status) == (2, 2, "waiting")
+
+
+async def test_what_lies_behind_a_node_that_is_gone_back_to_is_told_of_no_more(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work, Scripted(1, name="other")) as engine:
+        loop = {"id": "loop", "type": "loop", "times": 2, "body": [call("b", "other")]}
+        await engine.register(flow(call("a"), loop, form()))
+        started = await engine.start("flow")
+        (await work.begun()).returns()
+        await engine.wait(started.id, "rest")
+        assert list(by_id(await engine.nodes(started.id))) == ["a", "loop", "b:loop.0", "b:loop.1", "ask"]
+        await engine.rewind(started.id, "a")
+        await work.begun()
+        assert list(by_id(await engine.nodes(started.id))) == ["a"]
+
+
+async def test_what_the_end_of_an_execution_stopped_is_at_work_again_when_it_is_reopened(tmp_path: Path) -> None:
+    work, other = Held(), Held("other")
+    branches = [{"id": "one", "body": [call("a")]}, {"id": "two", "body": [call("b", "other")]}]
+    async with engine_at(tmp_path, work, other) as engine:
+        await engine.register(flow({"id": "all", "type": "parallel", "branches": branches}))
+        started = await engine.start("flow")
+        await work.begun()
+        (await other.begun()).raises(Refused("no"))
+        await engine.wait(started.id)
+        await engine.retry(started.id)
+        await work.begun()
+        await other.begun()
+        found = {name: one.status for name, one in by_id(await engine.nodes(started.id)).items()}
+        assert found == {"all": "entered", "a:all.one": "running", "b:all.two": "running"}
 
 
 async def test_executions_are_found_by_workflow_status_and_tag_the_newest_first(tmp_path: Path) -> None:

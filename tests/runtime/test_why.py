@@ -46,7 +46,7 @@ async def test_people_time_and_signals_are_named(tmp_path: Path) -> None:
             (reason,) = told.reasons
             assert (reason.kind, reason.text, reason.context_id) == (kind, text, node["id"])
             assert told.summary == text
-            assert (reason.until is not None) == (kind == "timer")
+            assert (reason.until is None) == (kind == "signal")  # people have as long as a pause may last
 
 
 async def test_a_running_call_and_those_that_wait_for_a_place_are_named(tmp_path: Path) -> None:

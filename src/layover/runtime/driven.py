@@ -179,6 +179,8 @@ class Driven:
         if self.dropped or self._append is not None or self.state.facts.gate != "open":
             return  # after its next step it gets in line again
         caller, nodes = self._driver.caller, self.state.nodes.rows
+        if self.state.counts["queued"] and not any(self._queued.values()):  # one found no place after all
+            self._line_up(name for name, node in nodes.items() if node.status == "queued")
         for node_type, names in self._queued.items():
             if not caller.has_slot(node_type):
                 continue

@@ -180,7 +180,7 @@ class Executions(Workflows):
     async def why(self, execution_id: str) -> Why:
         """Return what an execution waits for."""
         row, kept = await self._load(execution_id)
-        return why(row.head, kept.state, self.instance.clock.now())
+        return why(row.head, kept.state, self.instance.clock.now(), self.instance.caller.can_run)
 
     async def _load(self, execution_id: str) -> tuple[ExecutionRow, Kept]:
         """Return the row of an execution and the state that its log adds up to, both of the same moment."""

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.engine import events as ev
+from layover.core.engine.movement import scope_path
+from layover.core.engine.rewinding import behind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from layover.core.plan import Plan
+    from layover.core.plan import Plan, PlannedGraph
+
+_AT_WORK = frozenset({"scheduled", "queued", "running", "entered", "backoff", "incident", "waiting"})
 
 
 class Attempt(msgspec.Struct, kw_only=True):
@@ -55,17 +59,25 @@ def node_executions(plan: Plan, entries: Iterable[tuple[int, ev.AnyEvent]]) -> l
     return list(telling.nodes.values())
 
 
+def is_within(name: str, path: str) -> bool:
+    """Return whether a node is in a scope, or in a scope within it."""
+    scope = name.partition(":")[2]
+    return scope == path or scope.startswith(f"{path}:")
+
+
 class _Telling:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.nodes: dict[str, NodeExecution] = {}
         self._points: dict[str, str] = {}
+        self._stopped: dict[str, str] = {}  # what the end of the execution interrupted, and what it was at
 
     def take(self, at: int, event: ev.AnyEvent) -> None:
         match event:
             case ev.NodeScheduled():
                 node = self._node(event.node)
                 node.status, node.attempt = "queued" if event.queued else "scheduled", event.attempt
+                node.finished_at = node.duration_ms = None
                 node.attempts.append(Attempt(attempt=event.attempt, cause=event.cause, scheduled_at=at))
             case ev.NodeStarted():
                 node = self._node(event.node)
@@ -88,9 +100,49 @@ class _Telling:
                 if event.point in self._points:
                     self._node(self._points[event.point]).status = "cancelled"
             case ev.NodeRewound():
-                self.nodes.pop(event.node, None)
+                self._go_back(event.node)
+            case _:
+                self._take_around(at, event)
+
+    def _take_around(self, at: int, event: ev.AnyEvent) -> None:
+        """Take what happens around nodes: to their scopes, and to the execution."""
+        match event:
+            case ev.ScopeOpened():
+                node = self._node(event.node)
+                node.status = "entered"
+                node.started_at = node.started_at or at
+            case ev.ScopeClosed(end="failed" | "cancelled"):
+                self._stop(at, scope_path(event.node, event.key))
+            case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled():
+                self._stop(at, "")
+            case ev.ExecutionReopened():
+                for name, status in self._stopped.items():
+                    self.nodes[name].status = status
+                    self.nodes[name].finished_at = self.nodes[name].duration_ms = None
+                self._stopped.clear()
             case _:
                 pass
+
+    def _stop(self, at: int, path: str) -> None:
+        """Tell that what was at work in a scope, or anywhere, is so no longer; what ends with it can be reopened."""
+        for name, node in self.nodes.items():
+            if node.status in _AT_WORK and (not path or is_within(name, path)):
+                if not path:
+                    self._stopped[name] = node.status
+                node.status = "stopped"
+                self._finish(node, at)
+
+    def _go_back(self, context_id: str) -> None:
+        """Forget a node and all that lies behind it, with what is inside of them."""
+        name, _, path = context_id.partition(":")
+        graph = self._graph(path)
+        behind = {graph.nodes[index].id for index in behind_of(graph, graph.positions[name])}
+        inner = tuple(f"{path}:{one}." if path else f"{one}." for one in behind)
+        for found in list(self.nodes):
+            id_, _, scope = found.partition(":")
+            if (scope == path and id_ in behind) or scope.startswith(inner):
+                del self.nodes[found]
+                self._stopped.pop(found, None)
 
     def _failed(self, at: int, event: ev.NodeFailed) -> None:
         node = self._node(event.node)
@@ -119,9 +171,12 @@ class _Telling:
 
     def _type(self, context_id: str) -> str:
         name, _, path = context_id.partition(":")
+        return self._graph(path).node(name).node.type
+
+    def _graph(self, path: str) -> PlannedGraph:
         graph = self._plan.graph
         for step in path.split(":") if path else ():
             container, _, key = step.partition(".")
             bodies = graph.node(container).bodies
             graph = bodies[""] if "" in bodies else bodies[key]
-        return graph.node(name).node.type
+        return graph

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from layover.core.engine.state import Execution, NodeState, Point
     from layover.ports.records import Head
 
@@ -30,7 +32,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...] = ()
 
 
-def why(head: Head, state: Execution, now: int) -> Why:
+def why(head: Head, state: Execution, now: int, can_run: Callable[[str], bool]) -> Why:
     """Explain what an execution is waiting for."""
     facts = state.facts
     if facts.closed:
@@ -39,7 +41,7 @@ def why(head: Head, state: Execution, now: int) -> Why:
         *_of_operator(state),
         *_of_instances(head),
         *_of_commands(head),
-        *_of_nodes(head, state, now),
+        *_of_nodes(head, state, now, can_run),
         *_of_points(state),
     ]
     if not reasons:
@@ -73,9 +75,14 @@ def _of_commands(head: Head) -> list[Reason]:
     return [Reason(kind="commands", text=f"{unread} {noun} for the next step.")]
 
 
-def _of_nodes(head: Head, state: Execution, now: int) -> list[Reason]:
+def _of_nodes(head: Head, state: Execution, now: int, can_run: Callable[[str], bool]) -> list[Reason]:
     found = []
     for name, node in sorted(state.nodes.rows.items()):
+        type_ = state.planned(name).node.type
+        if node.status == "queued" and not can_run(type_):
+            text = f"`{name}` waits for an instance that has a function for `{type_}`; this one has none."
+            found.append(Reason(kind="function", text=text, context_id=name))
+            continue
         told = _of_node(head, state, name, node, now)
         if told is not None:
             found.append(told)

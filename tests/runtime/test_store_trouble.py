@@ -1,0 +1,149 @@
+"""A store that cannot be reached, or does not say whether it has written: nothing is lost, and nothing is done twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence  # noqa: TC003 - read by pytest
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Literal
+
+import pytest
+
+from layover.core.engine.events import NodeCompleted
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.records import Append, Outcome  # noqa: TC001 - read by pytest
+from layover.stores.sqlite import SqliteStore
+from tests.runtime.harness import Held, Scripted, call, end, engine_on, fan_out, flow, form
+
+How = Literal["before", "after"]
+
+
+class Shaky(SqliteStore):
+    """A store whose commits fail as often as a test wants, before or after they have really been made."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "layover.db")
+        self.how: How = "before"
+        self.left = 0
+        self.beginnings = False
+
+    def fail(self, how: How, times: int, *, beginnings: bool = False) -> None:
+        self.how, self.left, self.beginnings = how, times, beginnings
+
+    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        concerned = any((append.new is not None) == self.beginnings for append in appends)
+        if not self.left or not concerned:
+            return await super().commit(appends)
+        self.left -= 1
+        if self.how == "after":
+            await super().commit(appends)
+        raise StoreUnavailable("The line is dead.")
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_commit_whose_outcome_is_unknown_is_found_out_about(tmp_path: Path, how: How, times: int) -> None:
+    store, work = Shaky(tmp_path), Scripted("done")
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a"), call("b"), end("${nodes.b}")))
+        held = await engine.start("flow")
+        store.fail(how, times)
+        assert await engine.result(held.id) == "done"
+        assert [(one.context_id, one.attempt) for one in work.calls] == [("a", 1), ("b", 1)]
+        entries = await engine.history(held.id)
+        assert [one.seq for one in entries] == list(range(len(entries)))
+        completed = [one.event.node for one in entries if isinstance(one.event, NodeCompleted)]
+        assert completed == ["a", "b", "finish"]
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_many_executions_come_through_an_outage(tmp_path: Path, how: How) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(fan_out(call("a")), end("${nodes.each}")))
+        started = [await engine.start("flow", [1, 2]) for _ in range(10)]
+        running = await work.all_begun(20)
+        store.fail(how, 3)
+        for one in running:
+            one.returns("x")
+        for execution in started:
+            assert await engine.result(execution.id) == ["x", "x"]
+        assert len(work.calls) == 20
+
+
+async def test_a_beginning_that_was_not_written_is_reported_and_can_be_repeated(tmp_path: Path) -> None:
+    store = Shaky(tmp_path)
+    async with engine_on(store, Scripted("well"), executions=1) as engine:
+        await engine.register(flow(call("a")))
+        store.fail("before", 1, beginnings=True)
+        with pytest.raises(StoreUnavailable):
+            await engine.start("flow", key="k")
+        assert await engine.counts() == {}
+        assert (await engine.start("flow", key="k", wait="end")).output == "well"
+
+
+async def test_a_beginning_that_was_written_all_the_same_is_reported_as_begun(tmp_path: Path) -> None:
+    store, work = Shaky(tmp_path), Scripted("well")
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a")))
+        store.fail("after", 1, beginnings=True)
+        assert (await engine.start("flow", wait="end")).output == "well"
+        assert len(work.calls) == 1
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_many_that_begin_under_one_key_in_an_outage_begin_one_execution(tmp_path: Path, how: How) -> None:
+    store, work = Shaky(tmp_path), Scripted("well")
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a")))
+        store.fail(how, 1, beginnings=True)
+        starts = [engine.start("flow", key="k", on_conflict="return", wait="end") for _ in range(5)]
+        found = await asyncio.gather(*starts, return_exceptions=True)
+        assert sum(isinstance(one, StoreError) for one in found) == (1 if how == "before" else 0)
+        assert await engine.counts() == {"completed": 1}
+        assert len(work.calls) == 1
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_a_rest_whose_outcome_is_unknown_is_a_rest(tmp_path: Path, how: How) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a"), form(), end("${nodes.ask.n}")))
+        started = await engine.start("flow")
+        running = await work.begun()
+        store.fail(how, 1)
+        running.returns()
+        resting = await engine.wait(started.id, "rest")
+        assert resting.status == "paused"
+        (row,) = await engine.points(started.id)
+        store.fail(how, 1)
+        await engine.answer(row.point.id, {"n": 1}, by="ann")
+        assert await engine.result(started.id) == 1
+
+
+async def test_a_command_that_changes_nothing_is_noted_although_the_outcome_was_unknown(tmp_path: Path) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a")))
+        started = await engine.start("flow")
+        running = await work.begun()
+        await engine.pause(started.id, "first")
+        for how in ("before", "after"):
+            store.fail(how, 1)
+            assert (await engine.pause(started.id, "second")).paused_reason == "first"
+        await engine.resume(started.id)
+        running.returns("well")
+        assert await engine.result(started.id) == "well"
+
+
+async def test_an_engine_can_stop_while_its_store_cannot_be_reached(tmp_path: Path) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a")))
+        started = await engine.start("flow")
+        running = await work.begun()
+        store.fail("before", 1_000)
+        running.returns("lost with the line")
+        await engine.stop(grace=1)
+    async with engine_on(SqliteStore(tmp_path / "layover.db"), Scripted("again")) as engine:
+        assert await engine.result(started.id) == "again"
