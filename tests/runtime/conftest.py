@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     @functools.wraps(test)
-    async def bounded(*args: Any, **fields: Any) -> None:  # noqa: ANN401 - whatever the test takes
+    async def bounded(*args: Any, **fields: Any) -> None:
         async with asyncio.timeout(_LONGEST):
             await test(*args, **fields)
 

@@ -75,6 +75,10 @@ async def until_status(engine: EngineOn, execution_id: str, status: str) -> Head
     return await until(engine, execution_id, lambda head: head.status == status)
 
 
+async def until_seq(engine: EngineOn, execution_id: str, least: int) -> Head:
+    return await until(engine, execution_id, lambda head: head.last_seq >= least)
+
+
 # Workflows
 
 

@@ -229,8 +229,13 @@ async def test_a_deadline_decides_only_when_it_has_passed_and_nobody_answered(tm
 
 @pytest.mark.parametrize(
     ("on_deadline", "output", "code"),
-    [("approve", True, ""), ("reject", None, "rejected"), ("expired", None, "pause_expired"), ("fail", None, "deadline_passed")],
-)  # fmt: skip
+    [
+        ("approve", True, ""),
+        ("reject", None, "rejected"),
+        ("expired", None, "pause_expired"),
+        ("fail", None, "deadline_passed"),
+    ],
+)
 async def test_a_deadline_of_an_approval_does_what_it_says(
     tmp_path: Path, on_deadline: str, output: object, code: str
 ) -> None:
@@ -253,6 +258,6 @@ async def test_an_answer_waits_for_an_engine_that_is_not_there(tmp_path: Path) -
         given = Answer(point=point, data={"n": 7}, by=ANN)
         await engine.instance.store.answer(given, "s", engine.instance.clock.now())
         assert (await engine.get(asked.id)).status == "paused"
-        assert [one.kind for one in (await engine.why(asked.id)).reasons][0] == "commands"
+        assert (await engine.why(asked.id)).reasons[0].kind == "commands"
     async with engine_at(tmp_path) as engine:
         assert await engine.result(asked.id) == 7

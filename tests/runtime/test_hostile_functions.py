@@ -48,7 +48,10 @@ async def test_whatever_is_raised_fails_its_node_only(tmp_path: Path, error: Bas
         running = await other.begun()
         done = await engine.start("flow", wait="end")
         assert isinstance(done.output, dict)
-        assert done.output["type"] in {type(error).__name__, "RuntimeError"}  # a coroutine cannot raise some as they are
+        assert done.output["type"] in {
+            type(error).__name__,
+            "RuntimeError",
+        }  # a coroutine cannot raise some as they are
         running.returns("untouched")
         assert await engine.result(bystander.id) == "untouched"
 
@@ -122,10 +125,14 @@ async def test_a_function_that_changes_what_it_is_given_changes_nothing_else(tmp
     given = {"lines": "${input.lines}", "box": "${vars.box}"}
     async with engine_at(tmp_path, work) as engine:
         await engine.register(
-            flow(call("a", input=given), call("b", input=given), end(["${input.lines}", "${vars.box}", "${nodes.b}"]),
-                 variables={"box": {}})  # fmt: skip
+            flow(
+                call("a", input=given),
+                call("b", input=given),
+                end(["${input.lines}", "${vars.box}", "${nodes.b}"]),
+                variables={"box": {}},
+            )
         )
         for _ in range(2):  # the definition is not spoiled either
             done = await engine.start("flow", {"lines": [1]}, wait="end")
             assert done.output == [[1], {}, 2]
-        assert (await engine.nodes(done.id))[0].input == {"lines": [1], "box": {}}
+            assert (await engine.nodes(done.id))[0].input == {"lines": [1], "box": {}}

@@ -30,7 +30,7 @@ async def test_no_more_calls_are_made_at_once_than_there_are_places(tmp_path: Pa
         for one in running:
             one.returns()
         await engine.wait(started.id)
-        assert sorted(one.given["n"] for one in work.calls) == list(range(10))
+        assert {one.given["n"] for one in work.calls} == set(range(10))
 
 
 async def test_a_node_type_can_have_fewer_places(tmp_path: Path) -> None:

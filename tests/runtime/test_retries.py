@@ -9,7 +9,19 @@ import pytest
 from layover.core.engine.events import NodeFailed
 from layover.core.errors import LayoverError
 from layover.runtime.errors import WrongState
-from tests.runtime.harness import HOUR, HandWound, Refused, Scripted, call, end, engine_at, engine_on, flow, until
+from tests.runtime.harness import (
+    HOUR,
+    HandWound,
+    Refused,
+    Scripted,
+    call,
+    end,
+    engine_at,
+    engine_on,
+    flow,
+    until_seq,
+    until_status,
+)
 
 THRICE = {"max_attempts": 3, "delay": "10ms", "multiplier": 1}
 
@@ -54,7 +66,7 @@ async def test_an_error_is_recognised_by_the_class_above_it(tmp_path: Path) -> N
 
 
 async def test_a_function_can_say_that_trying_again_will_not_help(tmp_path: Path) -> None:
-    class Final(LayoverError):
+    class Final(LayoverError):  # noqa: N818 - it says what the error is
         code = "card_refused"
         retryable = False
 
@@ -75,7 +87,7 @@ async def test_delays_grow_and_are_spread_by_chance(tmp_path: Path) -> None:
         for attempt in (2, 3, 4):
             clock.skip(engine, 100_000)
             for one in ids:
-                await until(engine, one, lambda head, least=4 * attempt + 1: head.last_seq >= least)
+                await until_seq(engine, one, 4 * attempt + 1)
         waits: list[set[int]] = [set(), set(), set()]
         for one in ids:
             entries = await engine.history(one)
@@ -111,7 +123,7 @@ async def test_an_incident_waits_for_an_operator_who_can_have_it_tried_again(tmp
     async with engine_at(tmp_path, work) as engine:
         await engine.register(flow(call("a", retry=retry), end("${nodes.a}")))
         started = await engine.start("flow")
-        await until(engine, started.id, lambda head: head.status == "paused")
+        await until_status(engine, started.id, "paused")
         assert [one.kind for one in (await engine.get(started.id)).waiting_on] == ["incident"]
         assert "waits for an operator: no" in (await engine.why(started.id)).summary
         await (engine.retry(started.id) if how == "retry" else engine.resume(started.id))

@@ -1,4 +1,4 @@
-"""A store that cannot be reached, or does not say whether it has written: nothing is lost, and nothing is done twice."""
+"""A store that cannot be reached, or does not say whether it has written: nothing is lost or done twice."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
 from layover.core.engine.events import PausePointReminded
-from tests.runtime.harness import HOUR, HandWound, approval, delay, end, engine_on, flow, look, until
+from tests.runtime.harness import HOUR, HandWound, approval, delay, end, engine_on, flow, look, until_seq
 
 
 async def test_a_delay_ends_when_its_time_has_passed_and_not_before(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ async def test_people_are_reminded_while_they_are_waited_for(tmp_path: Path) -> 
         for number in (1, 2):
             before = (await engine.get(started.id)).last_seq
             clock.skip(engine, 2 * HOUR)
-            await until(engine, started.id, lambda head, before=before: head.last_seq > before)
+            await until_seq(engine, started.id, before + 1)
             found = [one.event for one in await engine.history(started.id) if isinstance(one.event, PausePointReminded)]
             assert [one.number for one in found] == list(range(1, number + 1))
         (row,) = await engine.points(started.id)

@@ -37,7 +37,9 @@ async def test_a_late_result_is_not_heard(tmp_path: Path) -> None:
         return "late"
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", timeout="30ms", next={"error": "badly"}), end("${errors.a.code}", "badly")))
+        await engine.register(
+            flow(call("a", timeout="30ms", next={"error": "badly"}), end("${errors.a.code}", "badly"))
+        )
         done = await engine.start("flow", wait="end")
         assert begun.is_set()
         await ended.wait()
@@ -66,7 +68,9 @@ async def test_a_function_in_a_thread_is_left_behind_and_its_result_is_not_heard
         return "late"
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", timeout="30ms", next={"error": "badly"}), end("${errors.a.code}", "badly")))
+        await engine.register(
+            flow(call("a", timeout="30ms", next={"error": "badly"}), end("${errors.a.code}", "badly"))
+        )
         done = await engine.start("flow", wait="end")
         let_go.set()
         await asyncio.to_thread(over.wait, 10)

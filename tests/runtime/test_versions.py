@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
@@ -10,7 +9,7 @@ import pytest
 
 from layover.core.errors import LayoverError
 from layover.core.plan import load
-from tests.runtime.harness import Held, Scripted, call, end, engine_at, flow
+from tests.runtime.harness import HandWound, Held, Scripted, call, end, engine_at, engine_on, flow
 
 ONE = flow(call("a"), end("one"))
 TWO = flow(call("a"), end("two"))
@@ -68,9 +67,11 @@ async def test_an_execution_keeps_its_version_in_the_next_engine(tmp_path: Path)
 
 
 async def test_a_version_that_another_engine_registers_is_used_within_a_second(tmp_path: Path) -> None:
-    async with engine_at(tmp_path, Scripted(None)) as here, engine_at(tmp_path) as there:
+    clock, work = HandWound(), Scripted(None)
+    async with engine_on(clock.store(tmp_path), work) as here, engine_on(clock.store(tmp_path), work) as there:
         await here.register(ONE)
-        await here.start("flow", wait="end")
+        assert (await here.start("flow", wait="end")).output == "one"
         await there.register(TWO)
-        while (await here.start("flow", wait="end")).output == "one":
-            await asyncio.sleep(0)
+        clock.now += 60_000
+        here.instance.clock.set(clock.now)
+        assert (await here.start("flow", wait="end")).output == "two"

@@ -35,7 +35,9 @@ def by_id(nodes: list[NodeExecution]) -> dict[str, NodeExecution]:
 async def test_an_execution_says_what_it_is_and_how_it_came_to_be_so(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
-        version = await engine.register(flow(form(deadline="1h", on_deadline="fail"), end("${nodes.ask}"), variables={"paid": False}))
+        version = await engine.register(
+            flow(form(deadline="1h", on_deadline="fail"), end("${nodes.ask}"), variables={"paid": False})
+        )
         resting = await engine.start("flow", {"a": 1}, wait="rest")
         assert resting == await engine.get(resting.id)
         assert (resting.workflow, resting.hash, resting.status) == ("flow", version.hash, "paused")
@@ -81,7 +83,7 @@ async def test_the_log_has_no_gaps_and_can_be_read_in_parts(tmp_path: Path) -> N
 async def test_every_node_that_was_reached_is_told_of(tmp_path: Path) -> None:
     clock, work = HandWound(), Scripted(Refused("once"), {"n": 1})
     retry = {"max_attempts": 2, "delay": "1h"}
-    nodes = (
+    nodes: tuple[dict[str, object], ...] = (
         {"id": "big", "type": "condition", "if": "true", "next": {"true": "a", "false": "never"}},
         call("a", input={"x": "${input}"}, retry=retry),
         {"id": "put", "type": "set", "values": {"v": 1}},
@@ -231,7 +233,9 @@ async def test_executions_are_found_by_workflow_status_and_tag_the_newest_first(
 
 
 async def test_points_are_listed_with_what_is_asked_and_whom(tmp_path: Path) -> None:
-    asked = form(schema={"type": "object", "required": ["n"]}, title="How many, ${input}?", approvers={"roles": ["boss"]})
+    asked = form(
+        schema={"type": "object", "required": ["n"]}, title="How many, ${input}?", approvers={"roles": ["boss"]}
+    )
     async with engine_at(tmp_path) as engine:
         await engine.register(flow(asked))
         first = await engine.start("flow", "ann", wait="rest")

@@ -29,7 +29,7 @@ async def test_what_is_closed_waits_for_nothing(tmp_path: Path) -> None:
 
 
 async def test_people_time_and_signals_are_named(tmp_path: Path) -> None:
-    waits = {
+    waits: dict[str, tuple[dict[str, object], str]] = {
         "form": (form(), "`ask` waits for an answer by anybody."),
         "approval": (
             approval(approvers={"users": ["ann", "bob"], "roles": ["boss"]}, need=2),

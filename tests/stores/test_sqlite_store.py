@@ -28,7 +28,7 @@ async def test_a_commit_whose_caller_gave_up_is_all_or_nothing(store: SqliteStor
     for n in range(1, 41):
         await create(store, n)
     for n in range(1, 41, 2):
-        task = asyncio.create_task(store.commit([step(n), step(n + 1), creation(100 + n)]))
+        task = asyncio.ensure_future(store.commit([step(n), step(n + 1), creation(100 + n)]))
         for _ in range(n % 4):
             await asyncio.sleep(0)
         task.cancel()
@@ -52,8 +52,8 @@ async def test_many_calls_at_once_are_written_in_few_transactions(store: SqliteS
 
 async def test_closing_waits_for_reads_and_writes_under_way(store: SqliteStore) -> None:
     await create(store)
-    reads = [asyncio.create_task(store.history(uid(1), 0, 10)) for _ in range(20)]
-    writes = [asyncio.create_task(store.commit([creation(n)])) for n in range(2, 22)]
+    reads = [asyncio.ensure_future(store.history(uid(1), 0, 10)) for _ in range(20)]
+    writes = [asyncio.ensure_future(store.commit([creation(n)])) for n in range(2, 22)]
     await asyncio.sleep(0)
     await store.close()
     assert all(len(entries) == 1 for entries in await asyncio.gather(*reads))

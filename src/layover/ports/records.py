@@ -17,7 +17,7 @@ from layover.core.engine.state import ExecutionStatus, Point
 CLOSED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Data that crosses the seam."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class RunPlane(Protocol):
     """What moves executions."""
 
-    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+    def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
         """Write many appends, at most one for each execution; one that does not pass leaves the others alone.
 
         What no careful writer sends is an error, and nothing of the commit is written: an execution twice, a version

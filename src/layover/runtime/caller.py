@@ -12,6 +12,7 @@ import asyncio
 import contextvars
 import random
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from layover.core.payloads import plain
 from layover.nodes.context import NodeContext
 from layover.ports.commit_points import CommitPoint, reached
 from layover.runtime.threads import Threads
+from layover.runtime.workers import Workers
 
 if TYPE_CHECKING:
     from layover.core.engine.effects import Call
@@ -30,6 +32,24 @@ if TYPE_CHECKING:
     from layover.runtime.settings import Settings
 
 _TO_CLEAN_UP = 1.0  # seconds
+
+
+class CallOut:
+    """A call that is being made, or is about to be."""
+
+    __slots__ = ("call", "driven", "stopped", "worker")
+
+    def __init__(self, driven: Driven, call: Call) -> None:
+        self.driven = driven
+        self.call = call
+        self.stopped = False
+        self.worker: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """Ask it to stop: it has time to clean up, and what it reports is no longer heard."""
+        self.stopped = True
+        if self.worker is not None:
+            self.worker.cancel()
 
 
 class Caller:
@@ -44,7 +64,9 @@ class Caller:
         self._free_by_type = dict(settings.calls_by_type)
         self._turns: deque[Driven] = deque()
         self._hurried = False
-        self._out: dict[asyncio.Task[None], str] = {}
+        self._out: set[CallOut] = set()
+        self._drained: asyncio.Event | None = None
+        self._workers = Workers(self._make)
 
     # Places
 
@@ -102,56 +124,77 @@ class Caller:
 
     def call(self, driven: Driven, call: Call) -> None:
         """Make a call for which a place was taken."""
-        task = self._loop.create_task(self._run(driven, call), name=call.node_type)
-        driven.calls[call.node] = task
-        self._out[task] = call.node_type
-        task.add_done_callback(self._ended)  # also if it was stopped before it began
+        out = CallOut(driven, call)
+        driven.calls[call.node] = out
+        self._out.add(out)
+        self._workers.add(out)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.give_back(self._out.pop(task))
-
-    async def _run(self, driven: Driven, call: Call) -> None:
+    async def _make(self, out: CallOut, worker: asyncio.Task[None]) -> None:
+        """Make a call, give its place back, and tell the execution what it came to."""
+        driven, call = out.driven, out.call
         told: cmd.Complete | cmd.Fail | None = None
         try:
-            if not driven.has_lease():
-                driven.drop()
-                return
-            reached(CommitPoint.CALL_STARTING)
-            function = self._registry.find(call.node_type)
-            context = None
-            if function.context is not None:
-                context = NodeContext(execution_id=driven.id, context_id=call.node, attempt=call.attempt)
-            if function.is_async:
-                output = await function.call(_own(call.input), context)  # type: ignore[misc]  # it is async
-            else:
-                copied = contextvars.copy_context()
-                output = await self._threads.run(partial(copied.run, function.call, _own(call.input), context))
-            told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
-        except asyncio.CancelledError:
-            # If nobody here asked for it, it is a failure like any other.
-            if driven.calls.get(call.node) is asyncio.current_task() and not self._hurried:
-                told = _failure(call, asyncio.CancelledError("the call was cancelled"))
+            if not out.stopped and self._may_begin(out, worker):
+                function = self._registry.find(call.node_type)
+                context = self._context(out) if function.context is not None else None
+                if function.is_async:
+                    output = await function.call(_own(call.input), context)  # type: ignore[misc]  # it is async
+                else:
+                    work = partial(contextvars.copy_context().run, function.call, _own(call.input), context)
+                    output = await self._threads.run(work)
+                told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
         except BaseException as error:  # noqa: BLE001 - whatever a function raises fails its node and nothing else
-            told = _failure(call, error)
-        if told is not None and driven.calls.get(call.node) is asyncio.current_task():
-            del driven.calls[call.node]
+            # What it does when it is stopped is nobody's business: the call is made again, or not needed any more.
+            told = None if out.stopped or self._hurried else _failure(call, error)
+        out.worker = None
+        self._out.discard(out)
+        if self._drained is not None and not self._out:
+            self._drained.set()
+        if self._turns:  # whoever waits in line comes before the next node of this execution
+            self._tell(driven, out, told)
+            self.give_back(call.node_type)
+        else:
+            self.give_back(call.node_type)
+            self._tell(driven, out, told)
+
+    def _may_begin(self, out: CallOut, worker: asyncio.Task[None]) -> bool:
+        """Return whether the execution is still ours, just before the call; if it is not, let go of it."""
+        if not out.driven.has_lease():
+            out.driven.drop()
+            return False
+        reached(CommitPoint.CALL_STARTING)
+        out.worker = worker
+        worker.set_name(out.call.node_type)
+        return True
+
+    def _context(self, out: CallOut) -> NodeContext:
+        return NodeContext(execution_id=out.driven.id, context_id=out.call.node, attempt=out.call.attempt)
+
+    def _tell(self, driven: Driven, out: CallOut, told: cmd.Complete | cmd.Fail | None) -> None:
+        if told is not None and driven.calls.get(out.call.node) is out:
+            del driven.calls[out.call.node]
             reached(CommitPoint.CALL_RETURNED)
             driven.feed(told)
 
     async def stop(self, grace: float) -> None:
         """Wait for the calls that are out, then ask them to stop, then leave them."""
-        if self._out:
-            await asyncio.wait(list(self._out), timeout=grace)
+        await self._wait_for_calls(grace)
         self.hurry()
-        if self._out:
-            await asyncio.wait(list(self._out), timeout=_TO_CLEAN_UP)
+        await self._wait_for_calls(_TO_CLEAN_UP)
+        self._workers.stop()
         self._threads.stop()
+
+    async def _wait_for_calls(self, longest: float) -> None:
+        if self._out:
+            self._drained = asyncio.Event()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._drained.wait(), longest)
 
     def hurry(self) -> None:
         """Ask every call to stop now; the next instance makes them again."""
         self._hurried = True
-        for task in self._out:
-            task.cancel()
+        for out in list(self._out):
+            out.stop()
 
     @property
     def out(self) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
 
 Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
+
+L = TypeVar("L")
 
 _LANES = 2
 _MOST_AT_ONCE = 500
@@ -43,7 +46,7 @@ class Committer:
         self._store = store
         self._loop = asyncio.get_running_loop()
         self._waiting: list[_Waiting] = []
-        self._lanes: set[asyncio.Task[None]] = set()
+        self._lanes: set[asyncio.Future[Any]] = set()
         self._soon = False
         self._stopped = False
 
@@ -56,9 +59,7 @@ class Committer:
 
     def insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
         """Write an append that was refused for commands time and again: once more, with whatever comes in meanwhile."""
-        lane = self._loop.create_task(self._insist(append, decide, told))
-        self._lanes.add(lane)
-        lane.add_done_callback(self._lane_is_free)
+        self._occupy(self._loop.create_task(self._insist(append, decide, told)))
 
     async def _insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
         try:
@@ -78,26 +79,50 @@ class Committer:
         self._soon = False
         while self._waiting and len(self._lanes) < _LANES:
             group, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
-            lane = self._loop.create_task(self._commit(group))
-            self._lanes.add(lane)
-            lane.add_done_callback(self._lane_is_free)
+            self._occupy(self._written(group)).add_done_callback(partial(self._answered, group))
 
-    def _lane_is_free(self, lane: asyncio.Task[None]) -> None:
+    def _written(self, group: list[_Waiting]) -> asyncio.Future[list[Outcome]]:
+        """Return the outcomes of a group to come. There is no task in between: every step waits for this."""
+        try:
+            return asyncio.ensure_future(self._store.commit([one.append for one in group]))
+        except Exception as error:  # noqa: BLE001 - it is told like any other
+            failed: asyncio.Future[list[Outcome]] = self._loop.create_future()
+            failed.set_exception(error)
+            return failed
+
+    def _answered(self, group: list[_Waiting], written: asyncio.Future[list[Outcome]]) -> None:
+        error = written.exception()
+        if error is None:
+            reached(CommitPoint.APPEND_COMMITTED)
+            _tell_all(group, written.result())
+        else:
+            self._occupy(self._loop.create_task(self._mend(group, error)))
+
+    def _occupy(self, lane: asyncio.Future[L]) -> asyncio.Future[L]:
+        self._lanes.add(lane)
+        lane.add_done_callback(self._lane_is_free)
+        return lane
+
+    def _lane_is_free(self, lane: asyncio.Future[L]) -> None:
         self._lanes.discard(lane)
         self._send()
 
     async def _commit(self, group: list[_Waiting]) -> None:
         try:
             outcomes = await self._store.commit([one.append for one in group])
-        except StoreUnavailable as error:
-            _log.warning("commit_failed appends=%d error=%s", len(group), error.message)
-            await self._find_out(group, error)
-            return
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be left without an answer
-            await self._cannot_write(group, error)
+            await self._mend(group, error)
             return
         reached(CommitPoint.APPEND_COMMITTED)
         _tell_all(group, outcomes)
+
+    async def _mend(self, group: list[_Waiting], error: BaseException) -> None:
+        """Find out what became of appends whose commit failed, and write what can be written."""
+        if isinstance(error, StoreUnavailable):
+            _log.warning("commit_failed appends=%d error=%s", len(group), error.message)
+            await self._find_out(group, error)
+        else:
+            await self._cannot_write(group, error)
 
     async def _find_out(self, group: list[_Waiting], error: StoreError) -> None:
         """Learn what became of appends whose commit was not answered; send again what has not landed."""
@@ -124,7 +149,7 @@ class Committer:
         for one in group:
             one.told(error)
 
-    async def _cannot_write(self, group: list[_Waiting], error: Exception) -> None:
+    async def _cannot_write(self, group: list[_Waiting], error: BaseException) -> None:
         """Write one by one what cannot be written together: one that cannot be written does not spoil the others."""
         if len(group) > 1:
             for one in group:

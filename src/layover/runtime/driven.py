@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from layover.core.engine.effects import Effect
     from layover.core.engine.state import Execution
     from layover.ports.records import Command, NewExecution, Outcome
+    from layover.runtime.caller import CallOut
     from layover.runtime.driver import Driver
 
 _log = logging.getLogger("layover.driven")
@@ -122,7 +123,7 @@ class Driven:
         self.finished_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
         self.dropped = False
-        self.calls: dict[str, asyncio.Task[None]] = {}
+        self.calls: dict[str, CallOut] = {}
         self.slots: dict[str, int] = {}
         self.parked = False  # it is begun here, and driven by whoever has room for it
         self.waits_turn = False
@@ -398,7 +399,7 @@ class Driven:
     def _failed(self, error: StoreError) -> None:
         if isinstance(error, StoreUnavailable) and self.new is None:
             self._take_back()
-            self.drop()
+            self._driver.put_off(self, 0)  # whoever can reach the store goes on from what has landed
         else:
             self._give_up(error)
 
@@ -476,9 +477,9 @@ class Driven:
 
     def stop_call(self, name: str) -> None:
         """Ask one call to stop; it has time to clean up, and what it reports is no longer heard."""
-        task = self.calls.pop(name, None)
-        if task is not None:
-            task.cancel()
+        out = self.calls.pop(name, None)
+        if out is not None:
+            out.stop()
 
     # Time
 

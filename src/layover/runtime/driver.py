@@ -206,10 +206,10 @@ class Driver:
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
 
-    def put_off(self, driven: Driven) -> None:
+    def put_off(self, driven: Driven, after: int = _RETRY_LOADING) -> None:
         """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
         driven.drop()
-        task = asyncio.get_running_loop().create_task(self._release([driven], self.clock.now() + _RETRY_LOADING))
+        task = asyncio.get_running_loop().create_task(self._release([driven], self.clock.now() + after))
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
 

@@ -32,7 +32,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...] = ()
 
 
-def why(head: Head, state: Execution, now: int, can_run: Callable[[str], bool]) -> Why:
+def why(head: Head, state: Execution, now: int, can_run: Callable[[str], bool] = bool) -> Why:
     """Explain what an execution is waiting for."""
     facts = state.facts
     if facts.closed:

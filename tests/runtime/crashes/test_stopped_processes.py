@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from layover.core.engine import events as ev
 from layover.ports.commit_points import CommitPoint
+from layover.ports.records import Claim
+from layover.stores.sqlite import SqliteStore
 
 from .workload import OUTPUTS
 
@@ -53,3 +56,22 @@ async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World)
     assert await world.heads() == [head]
     await world.is_sound()
     assert [attempt for _, node, attempt in world.effects.read() if node == "a"] == [1, 2]
+
+
+async def test_who_lost_its_lease_writes_nothing_even_if_nobody_else_has_written(world: World) -> None:
+    stopped = world.run(stop_at=(CommitPoint.APPEND_DECIDED, 2), only=("chain",))
+    stopped.is_stopped()
+    store = SqliteStore(world.database)
+    await store.open("other")
+    now = await store.now()
+    claims = await store.claim(Claim(instance="other", now=now + 60_000, lease_until=now))
+    await store.close()
+    assert len(claims.claimed) == 1
+
+    stopped.send(signal.SIGCONT)
+    assert stopped.is_done() == [OUTPUTS["chain"]]
+    await world.is_sound()
+    events = [event for _, event in await world.events()]
+    first = next(n for n, event in enumerate(events) if isinstance(event, ev.NodeStarted))
+    assert isinstance(events[first + 1], ev.LegStarted), "it went on without a lease"
+    assert [(node, attempt) for _, node, attempt in world.effects.read()][:2] == [("a", 1), ("a", 2)]

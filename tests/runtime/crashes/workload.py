@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused, WrongState
+from layover.runtime.errors import AnswerRefused, ExecutionCancelled, WrongState
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ WORKFLOWS = {
     "held": "[{id: a, type: work, next: ask}, {id: ask, type: approval, next: b}, {id: b, type: work}]",
     "late": "[{id: a, type: hangs_once, timeout: 30ms, retry: {max_attempts: 9, delay: 5ms}, next: b},"
     " {id: b, type: work}]",
+    "again": "[{id: a, type: fails_once, next: b}, {id: b, type: work}]",
+    "unwanted": f"[{{id: a, type: work, next: ask}}, {{id: ask, type: form, schema: {SIZE}}}]",
     "patient": "[{id: a, type: waits, next: b}, {id: b, type: work}]",
     "endless": "[{id: a, type: hangs_once, next: b}, {id: b, type: work}]",
 }
@@ -53,10 +55,12 @@ OUTPUTS: dict[str, object] = {
     "forms": {"l": "a:both.l", "r": "b:both.r"},
     "held": "b",
     "late": "b",
+    "again": "b",
+    "unwanted": "cancelled",
     "patient": "b",
     "endless": "b",
 }
-ALWAYS = ("chain", "retry", "timer", "loop", "parallel", "form", "forms", "held", "late")
+ALWAYS = ("chain", "retry", "timer", "loop", "parallel", "form", "forms", "held", "late", "again", "unwanted")
 
 
 class Effects:
@@ -111,13 +115,19 @@ def functions(effects: Effects, until: Callable[[], asyncio.Event] = asyncio.Eve
             await asyncio.Event().wait()
         return context.context_id
 
+    async def fails_once(context: NodeContext) -> str:
+        effects.add(context)
+        if context.attempt == 1:
+            raise ConnectionError("not today")
+        return context.context_id
+
     async def waits(context: NodeContext) -> str:
         effects.add(context)
         if context.attempt == 1:
             await until().wait()
         return context.context_id
 
-    return [work, threaded, third_time, hangs_once, waits]
+    return [work, threaded, third_time, fails_once, hangs_once, waits]
 
 
 async def register(engine: Engine) -> None:
@@ -145,9 +155,23 @@ async def finish(engine: Engine, name: str, copy: int = 0) -> object:
         await _hold(engine, id_)
     while True:
         head = await engine.instance.listeners.until(id_, lambda head: head.status in (*CLOSED, "paused"))
-        if head is None or head.status in CLOSED:
-            return await engine.result(id_)
-        await _answer(engine, id_)
+        if head is None or head.status in ("completed", "cancelled"):
+            return await _result(engine, id_)
+        if head.status == "failed":
+            with suppress(WrongState):  # another process does the same
+                await engine.retry(id_, by="ann")
+        elif name == "unwanted":
+            with suppress(WrongState):
+                await engine.cancel(id_, by="ann")
+        else:
+            await _answer(engine, id_)
+
+
+async def _result(engine: Engine, execution_id: str) -> object:
+    try:
+        return await engine.result(execution_id)
+    except ExecutionCancelled:
+        return "cancelled"
 
 
 async def _answer(engine: Engine, execution_id: str) -> None:

@@ -153,7 +153,7 @@ class World:
 
     async def completed(self) -> set[tuple[str, str]]:
         """Return the nodes whose completion is durable."""
-        return {(id_, event.node) for id_, event in await self._events() if isinstance(event, ev.NodeCompleted)}
+        return {(id_, event.node) for id_, event in await self.events() if isinstance(event, ev.NodeCompleted)}
 
     async def finish(self, only: Sequence[str] = workload.ALWAYS, copies: int = 1, stops: int = 0) -> None:
         """Open an engine on what is left, and have everything come to its end as it should."""
@@ -176,11 +176,12 @@ class World:
         again = [one for one in done[effects_before:] if one[:2] in before]
         assert not again, f"completed, and called again: {again}"
         assert len(set(done)) == len(done), "one attempt was made twice"
-        events = await self._events()
+        events = await self.events()
         started = {(id_, event.node, event.attempt) for id_, event in events if isinstance(event, ev.NodeStarted)}
         assert set(done) <= started, "a call was made that its log does not know"
 
-    async def _events(self) -> list[tuple[str, ev.AnyEvent]]:
+    async def events(self) -> list[tuple[str, ev.AnyEvent]]:
+        """Return what happened to every execution, each with its id."""
         if not self.database.exists():
             return []
         store = SqliteStore(self.database)

@@ -9,7 +9,7 @@ import msgspec
 from layover.core.engine.events import Error
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A request; a stale or repeated one changes nothing."""
 
 

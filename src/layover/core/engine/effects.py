@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """Make a call and report what it came to, with its attempt."""
 
     node: str

@@ -21,7 +21,7 @@ from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
@@ -151,10 +151,10 @@ class SqliteStore:
 
     # The run plane
 
-    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+    def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
         """Write appends."""
         checked = checked_appends(appends)
-        return await self._write(lambda db: appending.commit(db, checked))
+        return self._write(lambda db: appending.commit(db, checked))
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
         """Write an append, decided again if it must be."""
