@@ -78,7 +78,7 @@ async def test_closing_twice_is_closing(store: Store) -> None:
 async def test_a_closed_store_says_so(store: Store) -> None:
     await store.close()
     calls = [
-        store.commit([step()]),
+        commit(store, step()),
         claim(store, 1),
         store.renew(ME, [], 1),
         store.release(ME, [], 1),
