@@ -8,6 +8,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest
 
 from layover.core.engine.commands import Answer
+from layover.core.engine.commands import Answer
 from layover.core.engine.events import PausePointApplied
 from layover.core.payloads import PayloadNotJson
 from layover.runtime.control import Control  # noqa: TC001 - read by pytest
@@ -261,3 +262,13 @@ async def test_an_answer_waits_for_an_engine_that_is_not_there(tmp_path: Path) -
         assert (await engine.why(asked.id)).reasons[0].kind == "commands"
     async with engine_at(tmp_path) as engine:
         assert await engine.result(asked.id) == 7
+
+
+async def test_who_waits_for_rest_after_an_answer_waits_for_what_it_leads_to(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form("one"), form("two")))
+        asked = await engine.start("flow", wait="rest")
+        given = Answer(point=await point_of(engine, asked.id), data={}, by=ANN)
+        await engine.instance.store.answer(given, "another process", engine.instance.clock.now())
+        resting = await engine.wait(asked.id, "rest")
+        assert [one.context_id for one in resting.waiting_on] == ["two"]

@@ -165,12 +165,12 @@ class Outcome(Record, frozen=True, kw_only=True):
 
 
 class Enqueue(Record, frozen=True, kw_only=True):
-    """A command for an execution; the same `source` and `source_n` are taken once."""
+    """A command for an execution; the same `source` and `source_n` are taken once, and what has none is always new."""
 
     execution_id: str
     kind: str
     body: bytes
-    source: str
+    source: str = ""
     source_n: int = 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, cast
 
 from layover.core.engine import commands as cmd
@@ -63,7 +62,7 @@ class Control(Executions):
         """Answer a pause point; the same `key` again is the same answer."""
         instance = self.instance
         given = cmd.Answer(point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment)
-        source = f"answer:{point}:{key}" if key is not None else _once()
+        source = f"answer:{point}:{key}" if key is not None else ""
         now = instance.clock.now()
         lease_until = now + instance.settings.lease_ttl
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
@@ -103,7 +102,7 @@ class Control(Executions):
         instance, id_ = self.instance, checked_id(execution_id)
         kind, body = encode_command(command)
         now = instance.clock.now()
-        (taken,) = await instance.store.enqueue([Enqueue(execution_id=id_, kind=kind, body=body, source=_once())], now)
+        (taken,) = await instance.store.enqueue([Enqueue(execution_id=id_, kind=kind, body=body)], now)
         if isinstance(taken, Refused):
             if taken.code == "unknown_execution":
                 raise UnknownExecution(taken.message)
@@ -149,8 +148,3 @@ def _does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState:
         return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
     what = type(command).__name__.lower()
     return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
-
-
-def _once() -> str:
-    """Return a source that is used once: nobody repeats this command."""
-    return f"once:{secrets.token_hex(8)}"

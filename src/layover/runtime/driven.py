@@ -119,7 +119,7 @@ class Driven:
         self.lease_until = lease_until
         self.commands_seen = commands_seen
         self.new = new
-        self.created: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self.created: asyncio.Future[Outcome] = driver.loop.create_future()
         self.finished_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
         self.dropped = False

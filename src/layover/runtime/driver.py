@@ -54,6 +54,7 @@ class Driver:
         listeners: Listeners,
         plans: Plans,
     ) -> None:
+        self.loop = asyncio.get_running_loop()
         self.instance = instance
         self.clock = clock
         self.settings = settings
@@ -185,7 +186,7 @@ class Driver:
             inputs += [cmd.Pause(reason=reason), cmd.StopDraining()]
         elif lost:
             inputs.append(cmd.Recover())
-        return [*inputs, *commands, cmd.Wake()]
+        return [*inputs, *commands]
 
     # Letting go
 

@@ -148,7 +148,7 @@ def _misfit(schema: object, data: object) -> Refused | None:
         return None
     errors = tuple(
         ("/".join(str(step) for step in error.instance_path), error.message.split("\n", maxsplit=1)[0])
-        for error in _validator(msgspec.json.encode(schema, order="sorted")).iter_errors(data)
+        for error in _validator(msgspec.json.encode(schema)).iter_errors(data)
     )
     return Refused("invalid_answer", "The answer does not fit the form.", errors[:20]) if errors else None
 

@@ -42,7 +42,8 @@ def _enqueue(db: MemoryDatabase, command: Enqueue, now: int) -> Enqueued | Refus
 def _take(db: MemoryDatabase, head: Head, command: Enqueue, now: int) -> int:
     id_, n = head.execution_id, head.commands_seq + 1
     db.heads[id_] = replace(head, commands_seq=n, wake_at=now if head.owner is None else head.wake_at)
-    taken = Command(n=n, at=now, kind=command.kind, body=command.body, source=command.source, source_n=command.source_n)
+    source_n = command.source_n if command.source else n  # what nobody repeats is told apart by its place
+    taken = Command(n=n, at=now, kind=command.kind, body=command.body, source=command.source, source_n=source_n)
     db.commands[id_].append(taken)
     return n
 
@@ -79,5 +80,5 @@ def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Re
 
 
 def _seen_before(db: MemoryDatabase, execution_id: str, source: str, source_n: int) -> int | None:
-    taken = db.commands[execution_id]
+    taken = db.commands[execution_id] if source else []
     return next((one.n for one in taken if (one.source, one.source_n) == (source, source_n)), None)

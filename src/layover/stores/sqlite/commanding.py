@@ -9,12 +9,11 @@ from msgspec.structs import replace
 
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreUnusable
-from layover.ports.records import CLOSED, ChangedPoint, Enqueue, Enqueued, Head, Refusal, Reserved
+from layover.ports.records import CLOSED, ChangedPoint, Claimed, Command, Enqueue, Enqueued, Head, Refusal, Reserved
 from layover.stores.ids import key
 from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
 from layover.stores.sqlite.appending import change_point
-from layover.stores.sqlite.claiming import claim
-from layover.stores.sqlite.reading import head_by, point_by
+from layover.stores.sqlite.reading import commands_after, head_by, point_by
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -46,19 +45,28 @@ def _enqueue(db: apsw.Connection, command: Enqueue, now: int) -> Enqueued | Refu
 
 
 def _take(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> int:
-    id_, n = key(head.execution_id), head.commands_seq + 1
-    db.execute(SQL["enqueue"], {"id": id_, "now": now})
-    values = {
-        "id": id_,
-        "n": n,
-        "at": now,
-        "kind": command.kind,
-        "body": command.body,
-        "source": command.source,
-        "source_n": command.source_n,
-    }
+    db.execute(SQL["enqueue"], {"id": key(head.execution_id), "now": now})
+    return _insert(db, head, command, now).n
+
+
+def _take_claiming(db: apsw.Connection, head: Head, command: Enqueue, wish: Claim, now: int) -> Claimed:
+    """Take a command and claim the execution that nobody drives, with all commands that it has not read."""
+    id_ = key(head.execution_id)
+    db.execute(SQL["enqueue_claiming"], (head.commands_seq + 1, wish.instance, wish.lease_until, id_))
+    taken = _insert(db, head, command, now)
+    unread = (taken,) if head.commands_done == taken.n - 1 else tuple(commands_after(db, id_, head.commands_done))
+    claimed = replace(head, commands_seq=taken.n, owner=wish.instance, epoch=head.epoch + 1, wake_at=wish.lease_until)
+    return Claimed(head=claimed, commands=unread)
+
+
+def _insert(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> Command:
+    n = head.commands_seq + 1
+    # What nobody repeats is told apart by its place.
+    source_n = command.source_n if command.source else n
+    taken = Command(n=n, at=now, kind=command.kind, body=command.body, source=command.source, source_n=source_n)
+    values = (key(head.execution_id), n, now, command.kind, command.body, command.source, source_n)
     db.execute(SQL["insert_command"], values)
-    return n
+    return taken
 
 
 def answer(db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None) -> Reserved | Refusal:
@@ -86,11 +94,10 @@ def answer(db: apsw.Connection, given: Answer, source: str, now: int, wish: Clai
     command = Enqueue(
         execution_id=head.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source, source_n=0
     )
-    taken = _reserved(head, point, _take(db, head, command, now))
     if wish is None or head.owner is not None:
-        return taken
-    (claimed,) = claim(db, replace(wish, execution_id=head.execution_id)).claimed
-    return replace(taken, claimed=claimed)
+        return _reserved(head, point, _take(db, head, command, now))
+    claimed = _take_claiming(db, head, command, wish, now)
+    return replace(_reserved(head, point, claimed.head.commands_seq), claimed=claimed)
 
 
 def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Reserved:
@@ -98,5 +105,7 @@ def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Re
 
 
 def _seen_before(db: apsw.Connection, id_: bytes, source: str, source_n: int) -> int | None:
+    if not source:
+        return None
     found: int | None = db.execute(SQL["command_by_source"], {"id": id_, "source": source, "source_n": source_n}).get
     return found
