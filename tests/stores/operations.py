@@ -261,7 +261,7 @@ class Operations:
                 execution_id=execution_id,
                 kind="Pause",
                 body=b"%d" % now,
-                source=self._dice.choice("xyz"),
+                source=self._dice.choice(("x", "y", "z", "")),
                 source_n=self._dice.randrange(2),
             )
             for execution_id in self._ids()
@@ -275,8 +275,10 @@ class Operations:
             approved=self._dice.choice((True, True, True, False, False, None)),
             data=self._dice.choice(({"n": 1}, {"n": 1}, {"n": "one"}, None)),
         )
-        source, now = f"answer {self._dice.randrange(40)}", self._now
-        return lambda store: store.answer(answer, source, now)
+        source, now = "" if self._chance(20) else f"answer {self._dice.randrange(40)}", self._now
+        wish = Claim(instance=self._dice.choice(INSTANCES), now=now, lease_until=now + 50)
+        chosen = wish if self._chance(40) else None
+        return lambda store: store.answer(answer, source, now, chosen)
 
     # Definitions
 
@@ -367,7 +369,7 @@ def _kind(answer: object) -> str:
         case Enqueued() | Reserved(repeated=True):
             return "repeated" if answer.repeated else "taken"
         case Reserved():
-            return answer.point.status
+            return "claimed" if answer.claimed is not None else answer.point.status
         case Claims():
             taken_over = any(claimed.taken_over for claimed in answer.claimed)
             return "taken_over" if taken_over else "taken" if answer.claimed else "nothing"

@@ -40,8 +40,8 @@ WAYS = {
         "commands": "some nothing malformed_id",
         "unread": "some nothing malformed_id",
         "enqueue": "taken repeated nothing unknown_execution execution_closed malformed_id",
-        "answer": "open answered repeated unknown_point point_expired already_answered point_closed execution_closed "
-        "not_answerable decision_required invalid_answer not_allowed already_decided",
+        "answer": "open answered claimed repeated unknown_point point_expired already_answered point_closed "
+        "execution_closed not_answerable decision_required invalid_answer not_allowed already_decided",
         "save_version": "done nothing",
         "version": "some nothing",
         "latest": "some nothing",
