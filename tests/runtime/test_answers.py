@@ -8,7 +8,6 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest
 
 from layover.core.engine.commands import Answer
-from layover.core.engine.commands import Answer
 from layover.core.engine.events import PausePointApplied
 from layover.core.payloads import PayloadNotJson
 from layover.runtime.control import Control  # noqa: TC001 - read by pytest

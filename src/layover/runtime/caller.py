@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from layover.runtime.settings import Settings
 
 _TO_CLEAN_UP = 1.0  # seconds
+_NESTING = (dict, list)
 
 
 class CallOut:
@@ -234,10 +235,8 @@ def _trait(error: BaseException, name: str) -> object:
 
 def _own(value: object) -> object:
     """Return a value that a function may do with what it likes: what is in the state stays as the log has it."""
-    match value:
-        case dict():
-            return {key: _own(part) for key, part in value.items()}
-        case list():
-            return [_own(part) for part in value]
-        case _:
-            return value
+    if isinstance(value, dict):
+        return {key: _own(part) if type(part) in _NESTING else part for key, part in value.items()}
+    if isinstance(value, list):
+        return [_own(part) if type(part) in _NESTING else part for part in value]
+    return value

@@ -267,6 +267,7 @@ class Driven:
 
     def _prepare(self, step: _Step) -> Append:
         state, count, driver = self.state, len(step.events), self._driver
+        facts = state.facts
         self._step = step
         self._append = append = Append(
             execution_id=self.id,
@@ -277,19 +278,21 @@ class Driven:
             at=step.at,
             events=encode_events(step.events),
             count=count,
-            status=state.status if step.rest is not None or state.facts.gate != "open" else "running",
+            status=state.status if step.rest is not None or facts.gate != "open" else "running",
             new=self.new,
             lease_until=self.lease_until,
             rest=step.rest,
             points=point_changes(state, step.events),
             snapshot=self._snapshot(count, resting=step.rest is not None),
-            closed=None if bool(state.facts.closed) == self._was_closed else self._how_it_closed(),
+            closed=None if bool(facts.closed) == self._was_closed else self._how_it_closed(),
         )
         return append
 
     def _resting(self, now: int) -> Rest | None:
         """Return how the execution is given back with this step, if it is."""
-        state = self.state
+        state, facts = self.state, self.state.facts
+        if state.counts.rows["calls"] and facts.gate == "open" and not facts.closed:
+            return None  # by far the most frequent
         if state.resting:
             return Rest(wake_at=wake_at(state))
         if state.counts["calls"] or not state.counts["queued"]:
