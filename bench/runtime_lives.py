@@ -90,7 +90,7 @@ async def _finish(path: Path) -> float:
     async with engine_at(path) as engine:
         await all_completed(engine, IN_FLIGHT, 0.005)
         taken = perf_counter() - started
-        for row in (await engine.find(limit=IN_FLIGHT))[::20]:
+        for row in (await engine.list(limit=IN_FLIGHT))[::20]:
             await verify(engine, row.head.execution_id, STEPS)
     return taken
 

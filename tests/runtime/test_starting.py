@@ -215,7 +215,7 @@ async def test_a_start_without_room_waits_until_it_has_really_come_to_rest(tmp_p
         await engine.start("flow")
         first = await work.begun()
         parked = asyncio.create_task(engine.start("flow", id=OWN, wait="rest"))
-        while len(await engine.find(status=["running"])) != 2:
+        while len(await engine.list(status=["running"])) != 2:
             pass  # it is being begun
         first.returns()
         (await work.begun()).returns()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003 - read by pytest
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
 import msgspec
 import pytest
 
 from layover.core.engine import events as ev
-from layover.runtime.executions import Options
+from layover.runtime.executions import HistoryEntry, Options
 from layover.runtime.node_executions import NodeExecution  # noqa: TC001 - read by pytest
 from tests.runtime.harness import (
     HOUR,
@@ -28,7 +29,7 @@ from tests.runtime.harness import (
 )
 
 
-def by_id(nodes: list[NodeExecution]) -> dict[str, NodeExecution]:
+def by_id(nodes: Sequence[NodeExecution]) -> dict[str, NodeExecution]:
     return {one.context_id: one for one in nodes}
 
 
@@ -72,7 +73,8 @@ async def test_the_log_has_no_gaps_and_can_be_read_in_parts(tmp_path: Path) -> N
         assert isinstance(whole[0].event, ev.ExecutionCreated)
         assert isinstance(whole[-1].event, ev.ExecutionCompleted)
         assert [one.at for one in whole] == sorted(one.at for one in whole)
-        parts, since = [], 0
+        parts: list[HistoryEntry] = []
+        since = 0
         while part := await engine.history(done.id, since, 7):
             parts += part
             since = part[-1].seq + 1
@@ -221,13 +223,13 @@ async def test_executions_are_found_by_workflow_status_and_tag_the_newest_first(
             workflow = "flow" if n < 3 else "later"
             ids.append((await engine.start(workflow, wait="rest", options=Options(tags=tags))).id)
         newest = ids[::-1]
-        assert [one.head.execution_id for one in await engine.find()] == newest
-        assert [one.head.execution_id for one in await engine.find(workflow="later")] == newest[:2]
-        assert [one.head.execution_id for one in await engine.find(status=["completed"])] == newest[2:]
-        assert [one.head.execution_id for one in await engine.find(tag="even")] == [ids[4], ids[2], ids[0]]
-        assert await engine.find(workflow="nothing") == []
-        page = await engine.find(limit=2)
-        rest = await engine.find(after=(page[-1].info.created_at, page[-1].head.execution_id))
+        assert [one.head.execution_id for one in await engine.list()] == newest
+        assert [one.head.execution_id for one in await engine.list(workflow="later")] == newest[:2]
+        assert [one.head.execution_id for one in await engine.list(status=["completed"])] == newest[2:]
+        assert [one.head.execution_id for one in await engine.list(tag="even")] == [ids[4], ids[2], ids[0]]
+        assert await engine.list(workflow="nothing") == []
+        page = await engine.list(limit=2)
+        rest = await engine.list(after=(page[-1].info.created_at, page[-1].head.execution_id))
         assert [one.head.execution_id for one in (*page, *rest)] == newest
         assert await engine.counts() == {"completed": 3, "waiting": 2}
 
@@ -260,6 +262,6 @@ async def test_what_readers_see_can_be_written_as_json(tmp_path: Path) -> None:
             await engine.history(started.id),
             await engine.points(),
             await engine.why(started.id),
-            await engine.find(),
+            await engine.list(),
         ]
         assert msgspec.json.decode(msgspec.json.encode(seen))

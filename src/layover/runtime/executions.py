@@ -137,7 +137,7 @@ class Executions(Workflows):
         row, kept = await self._load(execution_id)
         return execution_view(row.info, kept.state, row.finished_at)
 
-    async def find(
+    async def list(
         self,
         *,
         workflow: str | None = None,
@@ -145,12 +145,12 @@ class Executions(Workflows):
         tag: str | None = None,
         after: tuple[int, str] | None = None,
         limit: int = 100,
-    ) -> list[ExecutionRow]:
+    ) -> Sequence[ExecutionRow]:
         """Return executions, newest first; `after` goes on behind one that was seen: its `created_at` and id."""
         wanted = ExecutionFilter(workflow=workflow, status=tuple(status), tag=tag, after=after, limit=limit)
         return await self.instance.store.page(wanted)
 
-    async def history(self, execution_id: str, since: int = 0, limit: int = 1000) -> list[HistoryEntry]:
+    async def history(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[HistoryEntry]:
         """Return events of an execution from a number on."""
         entries = await self.instance.store.history(checked_id(execution_id), since, limit)
         found = [
@@ -160,7 +160,7 @@ class Executions(Workflows):
         ]
         return [one for one in found if one.seq >= since][:limit]
 
-    async def nodes(self, execution_id: str) -> list[NodeExecution]:
+    async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
         """Return what became of every node that was reached."""
         row, _ = await self._load(execution_id)
         entries = await self.instance.store.history(execution_id, 0, row.head.last_seq + 1)
@@ -168,7 +168,7 @@ class Executions(Workflows):
         events = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
         return node_executions(plan, events)
 
-    async def points(self, execution_id: str | None = None, *, status: Sequence[str] = ("open",)) -> list[PointRow]:
+    async def points(self, execution_id: str | None = None, *, status: Sequence[str] = ("open",)) -> Sequence[PointRow]:
         """Return pause points, the oldest first."""
         wanted = PointFilter(execution_id=execution_id, status=tuple(status))
         return await self.instance.store.points(wanted)

@@ -33,6 +33,13 @@ def refused(
     return found.code if found is not None else ""
 
 
+def test_an_answer_counts_as_a_resumption_when_it_is_applied_and_not_with_each_decision() -> None:
+    flow = rehearse(QUORUM).start().answer("a", approved=True, by="ann")
+    assert flow.state.facts.resume_count == 0
+    flow.answer("a", approved=True, by="bob")
+    assert flow.state.facts.resume_count == 1
+
+
 def test_a_quorum_needs_so_many_different_people() -> None:
     flow = rehearse(QUORUM).start().answer("a", approved=True, by="ann")
     assert flow.status == "paused"

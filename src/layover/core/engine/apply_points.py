@@ -138,7 +138,8 @@ def point_ended(
     else:
         _uncount(state, point)
     node = state.node(point.node)
-    if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE and not point.key:
-        state.change(answered=point.node)
+    if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE:
+        facts = state.facts
+        state.change(answered=facts.answered if point.key else point.node, resume_count=facts.resume_count + 1)
     status = "stopped" if isinstance(event, ev.PausePointCancelled) else "running"
     move(state, point.node, node, replace(node, status=status, point=""))
