@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
 
-_MOST_AT_ONCE = 200
+_MOST_AT_ONCE = 100
 _AFTER_FAILURE = 0.5
 
 _log = logging.getLogger("layover.claimer")
