@@ -10,23 +10,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from layover.ports.records import Append, Command
     from layover.ports.store import Store
 
 Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
 
-L = TypeVar("L")
-
-_LANES = 2
+_LANES = 1  # with a second one, groups split in two and get in each other's way
 _MOST_AT_ONCE = 500
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
@@ -53,13 +51,11 @@ class Committer:
     def submit(self, append: Append, told: Told) -> None:
         """Write an append with the next group."""
         self._waiting.append(_Waiting(append, told))
-        if not self._soon:
-            self._soon = True
-            self._loop.call_soon(self._send)
+        self._send_soon()
 
     def insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
         """Write an append that was refused for commands time and again: once more, with whatever comes in meanwhile."""
-        self._occupy(self._loop.create_task(self._insist(append, decide, told)))
+        self._occupy(self._insist(append, decide, told))
 
     async def _insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
         try:
@@ -73,13 +69,16 @@ class Committer:
         self._stopped = True
         while self._lanes or self._waiting:
             self._send()
-            await asyncio.wait(self._lanes)
+            if self._lanes:
+                await asyncio.wait(self._lanes)
 
     def _send(self) -> None:
         self._soon = False
         while self._waiting and len(self._lanes) < _LANES:
             group, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
-            self._occupy(self._written(group)).add_done_callback(partial(self._answered, group))
+            written = self._written(group)
+            self._lanes.add(written)
+            written.add_done_callback(partial(self._answered, group))
 
     def _written(self, group: list[_Waiting]) -> asyncio.Future[list[Outcome]]:
         """Return the outcomes of a group to come. There is no task in between: every step waits for this."""
@@ -96,16 +95,23 @@ class Committer:
             reached(CommitPoint.APPEND_COMMITTED)
             _tell_all(group, written.result())
         else:
-            self._occupy(self._loop.create_task(self._mend(group, error)))
+            self._occupy(self._mend(group, error))
+        self._lane_is_free(written)
 
-    def _occupy(self, lane: asyncio.Future[L]) -> asyncio.Future[L]:
-        self._lanes.add(lane)
-        lane.add_done_callback(self._lane_is_free)
-        return lane
+    def _occupy(self, work: Coroutine[object, object, None]) -> None:
+        task = self._loop.create_task(work)
+        self._lanes.add(task)
+        task.add_done_callback(self._lane_is_free)
 
-    def _lane_is_free(self, lane: asyncio.Future[L]) -> None:
+    def _lane_is_free(self, lane: asyncio.Future[Any]) -> None:
         self._lanes.discard(lane)
-        self._send()
+        # Not at once: those who were just told may have something to write, which then goes along.
+        self._send_soon()
+
+    def _send_soon(self) -> None:
+        if not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._send)
 
     async def _commit(self, group: list[_Waiting]) -> None:
         try:
