@@ -22,6 +22,12 @@ class UnknownWorkflow(LayoverError):  # noqa: N818 - it says what the workflow i
     code = "unknown_workflow"
 
 
+class NotSupported(LayoverError):  # noqa: N818 - it says what the workflow is
+    """A workflow with something in it that this release cannot run."""
+
+    code = "not_supported"
+
+
 class UnknownExecution(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution that does not exist."""
 
