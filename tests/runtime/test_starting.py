@@ -273,3 +273,18 @@ async def test_a_workflow_that_could_only_wait_for_ever_is_refused(tmp_path: Pat
             assert refused.value.code == "not_supported"
         with pytest.raises(LayoverError, match="There is no workflow"):
             await engine.start("flow")
+
+
+async def test_an_execution_goes_on_although_whoever_began_it_has_given_up_waiting(tmp_path: Path) -> None:
+    work = Scripted("well")
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a"), call("b")))
+        starting = [asyncio.create_task(engine.start("flow", key=f"{number}")) for number in range(20)]
+        for number, one in enumerate(starting):
+            for _ in range(number % 5):
+                await asyncio.sleep(0)
+            one.cancel()
+        await asyncio.gather(*starting, return_exceptions=True)
+        for number in range(20):
+            again = await engine.start("flow", key=f"{number}", on_conflict="return", wait="end")
+            assert (again.status, again.output) == ("completed", "well")

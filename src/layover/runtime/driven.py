@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from layover.core.engine import commands as cmd
@@ -19,18 +18,19 @@ from layover.core.engine.codec import encode_events, encode_state
 from layover.core.engine.command_codec import decode_command
 from layover.core.engine.decide import play
 from layover.core.engine.effects import Call, Close, StopCalls, effects
+from layover.core.engine.movement import is_within
 from layover.core.engine.timing import wake_at
 from layover.core.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Append, Closed, Lease, Rest
+from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
+from layover.runtime.line import Line
 from layover.runtime.point_changes import point_changes
 from layover.runtime.stranded import is_stranded, look_again_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from layover.core.engine.effects import Effect
     from layover.core.engine.state import Execution
     from layover.ports.records import Command, NewExecution, Outcome
@@ -68,12 +68,11 @@ class Driven:
 
     __slots__ = (
         "_alarm",
-        "_alarm_at",
         "_append",
         "_driver",
         "_inputs",
+        "_line",
         "_noted",
-        "_queued",
         "_refusals",
         "_reserved",
         "_resters",
@@ -128,9 +127,7 @@ class Driven:
         self.parked = False  # it is begun here, and driven by whoever has room for it
         self.waits_turn = False
         self._noted = commands_seen
-        self._queued: dict[str, deque[str]] = {}
-        if self.state.counts["queued"]:
-            self._line_up(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
+        self._line = Line(self.state)
         self._snapshot_seq = kept.snapshot_seq
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
@@ -140,8 +137,7 @@ class Driven:
         self._reserved: dict[str, int] | None = None
         self._step: _Step | None = None
         self._append: Append | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_at: int | None = None
+        self._alarm = Alarm(self._ring)
 
     # What comes in
 
@@ -179,23 +175,12 @@ class Driven:
         """Start one of the calls that wait for a place, of a type for which there is one."""
         if self.dropped or self._append is not None or self.state.facts.gate != "open":
             return  # after its next step it gets in line again
-        caller, nodes = self._driver.caller, self.state.nodes.rows
-        if self.state.counts["queued"] and not any(self._queued.values()):  # one found no place after all
-            self._line_up(name for name, node in nodes.items() if node.status == "queued")
-        for node_type, names in self._queued.items():
-            if not caller.has_slot(node_type):
-                continue
-            while names:
-                name = names.popleft()
-                if (node := nodes.get(name)) is not None and node.status == "queued":
-                    self.feed(cmd.StartQueued(node=name))
-                    return
-        if any(self._queued.values()):
+        caller = self._driver.caller
+        name = self._line.next(caller.has_slot)
+        if name is not None:
+            self.feed(cmd.StartQueued(node=name))
+        elif self._line:
             caller.stay_in_line(self)
-
-    def _line_up(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._queued.setdefault(self.state.planned(name).node.type, deque()).append(name)
 
     # Deciding
 
@@ -348,7 +333,7 @@ class Driven:
             self._snapshot_seq = self.last_seq
         if self.new is not None:
             self.new = None
-            self.created.set_result(outcome)
+            self._tell_creator(outcome)
         listeners = self._driver.listeners
         if listeners.waiting:
             listeners.changed(self.id)
@@ -359,7 +344,7 @@ class Driven:
             self._come_to_rest(step.rest)
             return
         if state.counts["queued"]:
-            self._line_up(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
+            self._line.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
             self._driver.caller.wait_turn(self)
         self._set_alarm()
         if self._inputs or self._stash:
@@ -394,7 +379,7 @@ class Driven:
     def _lost(self, outcome: Outcome) -> None:
         self._take_back()
         if self.new is not None:
-            self.created.set_result(outcome)
+            self._tell_creator(outcome)
         else:
             _log.warning("lease_lost execution=%s epoch=%d", self.id, self.epoch)
         self.drop()
@@ -413,8 +398,17 @@ class Driven:
         if self.new is None:
             self._driver.put_off(self)
         else:
-            self.created.set_exception(error)
+            self._tell_creator(error)
             self.drop()
+
+    def _tell_creator(self, what: Outcome | LayoverError) -> None:
+        """Tell whoever began the execution what became of it, unless they have given up waiting."""
+        if self.created.done():
+            return
+        if isinstance(what, LayoverError):
+            self.created.set_exception(what)
+        else:
+            self.created.set_result(what)
 
     def _take_back(self) -> None:
         self.state.journal.revert()
@@ -439,13 +433,13 @@ class Driven:
         if self._noted < self.commands_seen:
             self._write(_Step(tried, [], [], self._resting(now), now))
         elif self.state.resting:
-            self._clear_alarm()
+            self._alarm.clear()
             self._end()
             self._driver.give_back(self, Rest(wake_at=wake_at(self.state)))
 
     def _come_to_rest(self, rest: Rest) -> None:
         self.stop_calls("")
-        self._clear_alarm()
+        self._alarm.clear()
         self._end()
         self._driver.rested(self, rest)
 
@@ -469,13 +463,13 @@ class Driven:
     def drop(self) -> None:
         """Let go of the execution: it is somebody else's now."""
         self._end()
-        self._clear_alarm()
+        self._alarm.clear()
         self.stop_calls("")
         self._driver.forget(self)
 
     def stop_calls(self, path: str) -> None:
         """Ask the calls in a scope to stop."""
-        for name in [name for name in self.calls if not path or _is_within(name, path)]:
+        for name in [name for name in self.calls if not path or is_within(name, path)]:
             self.stop_call(name)
 
     def stop_call(self, name: str) -> None:
@@ -490,41 +484,22 @@ class Driven:
         """Be woken when time has something to do while calls are out."""
         due = wake_at(self.state)
         if self.state.facts.gate == "pausing":
-            until = self.state.facts.paused_at + self._driver.settings.drain
-            due = until if due is None else min(due, until)
-        if due == self._alarm_at:
-            return
-        self._clear_alarm()
-        if due is not None:
-            delay = max(0, due - self._driver.clock.now()) / 1000
-            self._alarm_at = due
-            self._alarm = asyncio.get_running_loop().call_later(delay, self._ring)
+            due = min(self._drained_by(), self._drained_by() if due is None else due)
+        self._alarm.set(due, self._driver.clock.now() if due is not None else 0)
+
+    def _drained_by(self) -> int:
+        return self.state.facts.paused_at + self._driver.settings.drain
 
     def _ring(self) -> None:
-        self._alarm = self._alarm_at = None
         if self.dropped:
             return
-        facts = self.state.facts
-        if facts.gate == "pausing" and facts.paused_at + self._driver.settings.drain <= self._driver.clock.now():
-            self.feed(cmd.StopDraining())
-        else:
-            self.feed(cmd.Wake())
+        late = self.state.facts.gate == "pausing" and self._drained_by() <= self._driver.clock.now()
+        self.feed(cmd.StopDraining() if late else cmd.Wake())
         if self._append is None and not self.dropped:
             self._set_alarm()
-
-    def _clear_alarm(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-        self._alarm = self._alarm_at = None
 
 
 def _in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
     """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
     behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, _OWN)), default=0)
     return [*tried[:behind], *commands, *tried[behind:]]
-
-
-def _is_within(name: str, path: str) -> bool:
-    """Return whether a node is in a scope, or in a scope within it."""
-    scope = name.partition(":")[2]
-    return scope == path or scope.startswith(f"{path}:")
