@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
@@ -28,10 +28,10 @@ from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
 from layover.runtime.line import Line
 from layover.runtime.point_changes import point_changes
+from layover.runtime.steps import Step, in_order
 from layover.runtime.stranded import is_stranded, look_again_at
 
 if TYPE_CHECKING:
-    from layover.core.engine.effects import Effect
     from layover.core.engine.state import Execution
     from layover.ports.records import Command, NewExecution, Outcome
     from layover.runtime.caller import CallOut
@@ -47,20 +47,6 @@ class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution for which what follows cannot be worked out or written down."""
 
     code = "undecidable"
-
-
-# What an instance tells an execution by itself; everything else comes out of its queue.
-_OWN = (cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining, cmd.Complete, cmd.Fail)
-
-
-class _Step(NamedTuple):
-    """One decision that is on its way: what it was made of, and what it leads to."""
-
-    tried: list[cmd.AnyCommand]
-    events: list[ev.AnyEvent]
-    effects: list[Effect]
-    rest: Rest | None
-    at: int
 
 
 class Driven:
@@ -135,7 +121,7 @@ class Driven:
         self._stash: dict[int, Command] = {}
         self._refusals = 0
         self._reserved: dict[str, int] | None = None
-        self._step: _Step | None = None
+        self._step: Step | None = None
         self._append: Append | None = None
         self._alarm = Alarm(self._ring)
 
@@ -197,7 +183,7 @@ class Driven:
         try:
             events = self._decide(tried, now)
             if events:
-                self._write(_Step(tried, events, effects(self.state, events), self._resting(now), now))
+                self._write(Step(tried, events, effects(self.state, events), self._resting(now), now))
             else:
                 self._nothing_changed(tried, now)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
@@ -227,7 +213,7 @@ class Driven:
         self.slots[node_type] = self.slots.get(node_type, 0) + 1
         return True
 
-    def _write(self, step: _Step) -> None:
+    def _write(self, step: Step) -> None:
         append = self._prepare(step)
         reached(CommitPoint.APPEND_DECIDED)
         if self._refusals < _MOST_REFUSALS:
@@ -244,13 +230,15 @@ class Driven:
         if step is None:
             raise AssertionError("nothing is on its way")
         self.state.journal.revert()
-        tried = _in_order(step.tried, self.read(commands))
+        tried = in_order(step.tried, self.read(commands))
         self._reserved = dict(self.slots)
-        events = self._decide(tried, step.at)
-        self._reserved = None
-        return self._prepare(_Step(tried, events, effects(self.state, events), self._resting(step.at), step.at))
+        try:
+            events = self._decide(tried, step.at)
+        finally:
+            self._reserved = None
+        return self._prepare(Step(tried, events, effects(self.state, events), self._resting(step.at), step.at))
 
-    def _prepare(self, step: _Step) -> Append:
+    def _prepare(self, step: Step) -> Append:
         state, count, driver = self.state, len(step.events), self._driver
         facts = state.facts
         self._step = step
@@ -319,7 +307,7 @@ class Driven:
         else:
             self._lost(outcome)
 
-    def _passed(self, outcome: Outcome, step: _Step, append: Append) -> None:
+    def _passed(self, outcome: Outcome, step: Step, append: Append) -> None:
         reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
         state = self.state
         state.journal.keep()
@@ -350,7 +338,7 @@ class Driven:
         if self._inputs or self._stash:
             self.go()
 
-    def _act(self, step: _Step) -> None:
+    def _act(self, step: Step) -> None:
         """Do what the events ask of the world, now that they are durable."""
         if self.calls:
             for event in step.events:
@@ -368,11 +356,11 @@ class Driven:
                 case _:
                     pass
 
-    def _uninformed(self, outcome: Outcome, step: _Step) -> None:
+    def _uninformed(self, outcome: Outcome, step: Step) -> None:
         """Decide again, with the commands that the last decision did not know of."""
         self._refusals += 1
         self._take_back()
-        self._inputs = [*_in_order(step.tried, self.read(outcome.commands)), *self._inputs]
+        self._inputs = [*in_order(step.tried, self.read(outcome.commands)), *self._inputs]
         self.commands_seen = max(self.commands_seen, outcome.commands_seq)
         self.go()
 
@@ -431,7 +419,7 @@ class Driven:
         """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
         self.state.journal.keep()
         if self._noted < self.commands_seen:
-            self._write(_Step(tried, [], [], self._resting(now), now))
+            self._write(Step(tried, [], [], self._resting(now), now))
         elif self.state.resting:
             self._alarm.clear()
             self._end()
@@ -497,9 +485,3 @@ class Driven:
         self.feed(cmd.StopDraining() if late else cmd.Wake())
         if self._append is None and not self.dropped:
             self._set_alarm()
-
-
-def _in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
-    """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
-    behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, _OWN)), default=0)
-    return [*tried[:behind], *commands, *tried[behind:]]

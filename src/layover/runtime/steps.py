@@ -1,0 +1,31 @@
+"""One decision on its way to the log, and what is decided again when it has to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from layover.core.engine import commands as cmd
+
+if TYPE_CHECKING:
+    from layover.core.engine.effects import Effect
+    from layover.core.engine.events import AnyEvent
+    from layover.ports.records import Rest
+
+# What an instance tells an execution by itself; everything else comes out of its queue.
+_OWN = (cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining, cmd.Complete, cmd.Fail)
+
+
+class Step(NamedTuple):
+    """A decision: what it was made of, and what it leads to."""
+
+    tried: list[cmd.AnyCommand]
+    events: list[AnyEvent]
+    effects: list[Effect]
+    rest: Rest | None
+    at: int
+
+
+def in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
+    """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
+    behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, _OWN)), default=0)
+    return [*tried[:behind], *commands, *tried[behind:]]
