@@ -288,3 +288,17 @@ async def test_an_execution_goes_on_although_whoever_began_it_has_given_up_waiti
         for number in range(20):
             again = await engine.start("flow", key=f"{number}", on_conflict="return", wait="end")
             assert (again.status, again.output) == ("completed", "well")
+
+
+async def test_what_is_returned_is_the_callers_own(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a"), end("${input.list}"), variables={"v": [1]}))
+        begun = await engine.start("flow", {"list": [1]})
+        running = await work.begun()
+        assert isinstance(begun.input, dict)
+        begun.input["list"].append(2)
+        begun.variables["v"] = None
+        running.returns()
+        assert await engine.result(begun.id) == [1]
+        assert (await engine.get(begun.id)).variables == {"v": [1]}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_INLINE = 1_000_000
 MAX_DEPTH = 200
+_NESTING = (dict, list)
 RESERVED: Final = frozenset({"$external_ref", "$asset_ref", "$secret", "$token"})
 
 
@@ -122,6 +123,15 @@ def reference_of(value: object) -> ExternalRef | AssetRef | None:
             expected = (type(fields[name]) is (int if name == "size" else str) for name in fields)
             return kind(**fields) if all(expected) else None
     return None
+
+
+def own(value: object) -> object:
+    """Return a plain value that its holder may do with what they like: what the log has stays as it is."""
+    if isinstance(value, dict):
+        return {key: own(part) if type(part) in _NESTING else part for key, part in value.items()}
+    if isinstance(value, list):
+        return [own(part) if type(part) in _NESTING else part for part in value]
+    return value
 
 
 def plain(value: object) -> object:

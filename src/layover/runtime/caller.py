@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine.events import Error
 from layover.core.errors import LayoverError
-from layover.core.payloads import plain
+from layover.core.payloads import own, plain
 from layover.nodes.context import NodeContext
 from layover.ports.commit_points import CommitPoint, reached
 from layover.runtime.threads import Threads
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from layover.runtime.settings import Settings
 
 _TO_CLEAN_UP = 1.0  # seconds
-_NESTING = (dict, list)
 
 
 class CallOut:
@@ -139,9 +138,9 @@ class Caller:
                 function = self._registry.find(call.node_type)
                 context = self._context(out) if function.context is not None else None
                 if function.is_async:
-                    output = await function.call(_own(call.input), context)  # type: ignore[misc]  # it is async
+                    output = await function.call(own(call.input), context)  # type: ignore[misc]  # it is async
                 else:
-                    work = partial(contextvars.copy_context().run, function.call, _own(call.input), context)
+                    work = partial(contextvars.copy_context().run, function.call, own(call.input), context)
                     output = await self._threads.run(work)
                 told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
         except BaseException as error:  # noqa: BLE001 - whatever a function raises fails its node and nothing else
@@ -231,12 +230,3 @@ def _trait(error: BaseException, name: str) -> object:
         return getattr(error, name, None)
     except Exception:  # noqa: BLE001 - as above
         return None
-
-
-def _own(value: object) -> object:
-    """Return a value that a function may do with what it likes: what is in the state stays as the log has it."""
-    if isinstance(value, dict):
-        return {key: _own(part) if type(part) in _NESTING else part for key, part in value.items()}
-    if isinstance(value, list):
-        return [_own(part) if type(part) in _NESTING else part for part in value]
-    return value

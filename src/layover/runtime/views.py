@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from layover.core.engine.events import Error
 from layover.core.engine.state import Execution as State
 from layover.core.engine.state import ExecutionStatus
+from layover.core.payloads import own
 
 if TYPE_CHECKING:
     from layover.ports.records import NewExecution
@@ -67,10 +68,10 @@ def execution_view(info: NewExecution, state: State, finished_at: int | None) ->
         status=state.status,
         outcome=facts.outcome,
         outcome_reason=facts.outcome_reason,
-        input=facts.input,
-        output=facts.output,
+        input=own(facts.input),
+        output=own(facts.output),
         error=facts.error,
-        variables=dict(root.variables or {}) if root is not None else {},
+        variables=cast("dict[str, object]", own(root.variables or {})) if root is not None else {},
         tags=info.tags,
         priority=info.priority,
         correlation_id=info.correlation_id,
