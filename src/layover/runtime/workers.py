@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 W = TypeVar("W")
 
 _LONGEST_STRETCH = 0.01  # seconds
+
+_log = logging.getLogger("layover.workers")
 
 
 class Workers(Generic[W]):
@@ -76,7 +79,10 @@ class Workers(Generic[W]):
             if self._ready and self._awake == 1:
                 self._wake()  # should this one wait, the next is not held up by it
             self._awake -= 1
-            await self._do(work, task)
+            try:
+                await self._do(work, task)
+            except Exception:  # noqa: BLE001 - a fault of ours, which must not keep others from being called
+                _log.exception("call_failed work=%s", work)
             if task.cancelling() or contextvars.copy_context() != clean:
                 if self._ready and self._awake == 0:
                     self._wake()
