@@ -1,7 +1,7 @@
 """Making the calls: so many at once, fair between executions, each watched, and none trusted.
 
-A place is taken when a call is decided and given back when it ends. Nodes that find no place stay scheduled; whenever
-one becomes free, the execution that has waited longest for its turn starts one of its nodes. Async functions run on the
+A place is taken when a call is decided and given back when it ends. Nodes that find no place are queued; whenever one
+becomes free, the execution that has waited longest for its turn starts one of its nodes. Async functions run on the
 event loop and are cancelled when nobody waits for them any more; others run in threads, which cannot be stopped and are
 abandoned instead: what they return is not heard.
 """
@@ -57,12 +57,12 @@ class Caller:
 
     def __init__(self, registry: Registry, settings: Settings) -> None:
         self._registry = registry
-        self._settings = settings
         self._loop = asyncio.get_running_loop()
         self._threads = Threads(settings.threads)
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
         self._turns: deque[Driven] = deque()
+        self._closed = False
         self._hurried = False
         self._out: set[CallOut] = set()
         self._drained: asyncio.Event | None = None
@@ -74,20 +74,24 @@ class Caller:
         """Return whether there is a function for a node type."""
         return self._registry.has(node_type)
 
-    def has_slot(self, node_type: str) -> bool:
+    def has_place(self, node_type: str) -> bool:
         """Return whether there is a place for a call, and a function for it."""
         left = self._free_by_type.get(node_type)
         return self._free > 0 and (left is None or left > 0) and self._registry.has(node_type)
 
-    def take_slot(self, node_type: str) -> bool:
+    def take_place(self, node_type: str) -> bool:
         """Take a place for a call, if there is one."""
         left = self._free_by_type.get(node_type)
-        if self._free <= 0 or (left is not None and left <= 0) or not self._registry.has(node_type):
+        if self._closed or self._free <= 0 or (left is not None and left <= 0) or not self._registry.has(node_type):
             return False
         self._free -= 1
         if left is not None:
             self._free_by_type[node_type] = left - 1
         return True
+
+    def close(self) -> None:
+        """Let nobody have a place any more."""
+        self._closed = True
 
     def give_back(self, node_type: str, places: int = 1) -> None:
         """Give places back, and let those who wait have them."""
@@ -99,11 +103,9 @@ class Caller:
 
     def wait_turn(self, driven: Driven) -> None:
         """Put an execution that has nodes to start at the end of the line."""
-        if not driven.waits_turn:
-            driven.waits_turn = True
-            self._turns.append(driven)
-            if self._free > 0:
-                self._loop.call_soon(self._next_turn)
+        self.stay_in_line(driven)
+        if self._free > 0:
+            self._loop.call_soon(self._next_turn)
 
     def stay_in_line(self, driven: Driven) -> None:
         """Keep an execution in the line that could not start a node: it is looked at when a place becomes free."""

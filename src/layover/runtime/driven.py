@@ -27,6 +27,7 @@ from layover.ports.records import Append, Closed, Lease, Rest
 from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
 from layover.runtime.line import Line
+from layover.runtime.places import Places
 from layover.runtime.point_changes import point_changes
 from layover.runtime.steps import Step, in_order
 from layover.runtime.stranded import is_stranded, look_again_at
@@ -59,8 +60,8 @@ class Driven:
         "_inputs",
         "_line",
         "_noted",
+        "_places",
         "_refusals",
-        "_reserved",
         "_resters",
         "_size",
         "_snapshot_seq",
@@ -76,10 +77,10 @@ class Driven:
         "id",
         "last_epoch",
         "last_seq",
+        "lease",
         "lease_until",
         "new",
         "parked",
-        "slots",
         "state",
         "waits_turn",
     )
@@ -94,12 +95,14 @@ class Driven:
         lease_until: int,
         commands_seen: int = 0,
         new: NewExecution | None = None,
+        parked: bool = False,  # it is begun here, and driven by whoever has room for it
     ) -> None:
         self._driver = driver
         self.id = execution_id
         self.state: Execution = kept.state
         self.last_seq = kept.last_seq
         self.last_epoch = kept.last_epoch
+        self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
         self.commands_seen = commands_seen
@@ -109,8 +112,8 @@ class Driven:
         self._resters: list[asyncio.Future[None]] = []
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
-        self.slots: dict[str, int] = {}
-        self.parked = False  # it is begun here, and driven by whoever has room for it
+        self.parked = parked
+        self._places = Places(driver.caller, closed=parked)
         self.waits_turn = False
         self._noted = commands_seen
         self._line = Line(self.state)
@@ -120,7 +123,6 @@ class Driven:
         self._inputs: list[cmd.AnyCommand] = []
         self._stash: dict[int, Command] = {}
         self._refusals = 0
-        self._reserved: dict[str, int] | None = None
         self._step: Step | None = None
         self._append: Append | None = None
         self._alarm = Alarm(self._ring)
@@ -162,7 +164,7 @@ class Driven:
         if self.dropped or self._append is not None or self.state.facts.gate != "open":
             return  # after its next step it gets in line again
         caller = self._driver.caller
-        name = self._line.next(caller.has_slot)
+        name = self._line.next(caller.has_place)
         if name is not None:
             self.feed(cmd.StartQueued(node=name))
         elif self._line:
@@ -179,39 +181,28 @@ class Driven:
         if not self._inputs:
             return
         tried, self._inputs = self._inputs, []
-        now = self._driver.clock.now()
         try:
-            events = self._decide(tried, now)
-            if events:
-                self._write(Step(tried, events, effects(self.state, events), self._resting(now), now))
+            step = self._decide(tried, self._driver.clock.now())
+            if step.events:
+                self._write(step)
             else:
-                self._nothing_changed(tried, now)
+                self._nothing_changed(step)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
             _log.exception("decision_failed execution=%s", self.id)
             self._give_up(Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
 
-    def _decide(self, tried: list[cmd.AnyCommand], now: int) -> list[ev.AnyEvent]:
+    def _decide(self, tried: list[cmd.AnyCommand], now: int) -> Step:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
-        state = self.state
-        events = play(state, tried[0], now, self)
+        state, places = self.state, self._places
+        events = play(state, tried[0], now, places)
         for command in tried[1:]:
-            events.extend(play(state, command, now, self))
+            events.extend(play(state, command, now, places))
         while (due := wake_at(state)) is not None and due <= now:
-            more = play(state, cmd.Wake(), now, self)
+            more = play(state, cmd.Wake(), now, places)
             if not more:
                 break
             events.extend(more)
-        return events
-
-    def take(self, node_type: str) -> bool:
-        """Say whether a call may be made now; a decision that is taken back gives the place back."""
-        if self._reserved is not None:
-            self._reserved[node_type] = left = self._reserved.get(node_type, 0) - 1
-            return left >= 0
-        if self.parked or self._driver.stopping or not self._driver.caller.take_slot(node_type):
-            return False
-        self.slots[node_type] = self.slots.get(node_type, 0) + 1
-        return True
+        return Step(tried, events, effects(state, events), self._resting(now), now)
 
     def _write(self, step: Step) -> None:
         append = self._prepare(step)
@@ -230,13 +221,11 @@ class Driven:
         if step is None:
             raise AssertionError("nothing is on its way")
         self.state.journal.revert()
-        tried = in_order(step.tried, self.read(commands))
-        self._reserved = dict(self.slots)
+        self._places.reserve()
         try:
-            events = self._decide(tried, step.at)
+            return self._prepare(self._decide(in_order(step.tried, self.read(commands)), step.at))
         finally:
-            self._reserved = None
-        return self._prepare(Step(tried, events, effects(self.state, events), self._resting(step.at), step.at))
+            self._places.open()
 
     def _prepare(self, step: Step) -> Append:
         state, count, driver = self.state, len(step.events), self._driver
@@ -326,8 +315,7 @@ class Driven:
         if listeners.waiting:
             listeners.changed(self.id)
         self._act(step)
-        if self.slots:
-            self._give_back_slots()  # those of calls that are made are no longer among them
+        self._places.give_back()
         if step.rest is not None:
             self._come_to_rest(step.rest)
             return
@@ -347,7 +335,7 @@ class Driven:
         for effect in step.effects:
             match effect:
                 case Call():
-                    self._give_slot_away(effect.node_type)
+                    self._places.hand_over(effect.node_type)
                     self._driver.caller.call(self, effect)
                 case StopCalls(path=path):
                     self.stop_calls(path)
@@ -400,26 +388,15 @@ class Driven:
 
     def _take_back(self) -> None:
         self.state.journal.revert()
-        self._give_back_slots()
-
-    def _give_slot_away(self, node_type: str) -> None:
-        """Leave a place to the call that it was taken for."""
-        left = self.slots.pop(node_type, 1) - 1
-        if left:
-            self.slots[node_type] = left
-
-    def _give_back_slots(self) -> None:
-        for node_type, taken in self.slots.items():
-            self._driver.caller.give_back(node_type, taken)
-        self.slots.clear()
+        self._places.give_back()
 
     # Rest and end
 
-    def _nothing_changed(self, tried: list[cmd.AnyCommand], now: int) -> None:
+    def _nothing_changed(self, step: Step) -> None:
         """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
         self.state.journal.keep()
         if self._noted < self.commands_seen:
-            self._write(Step(tried, [], [], self._resting(now), now))
+            self._write(step)
         elif self.state.resting:
             self._alarm.clear()
             self._end()

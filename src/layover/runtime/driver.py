@@ -83,8 +83,8 @@ class Driver:
             Lease(execution_id=execution_id, epoch=1),
             lease_until=lease_until,
             new=new,
+            parked=self.room <= 0,
         )
-        driven.parked = self.room <= 0
         if execution_id not in self.driven:
             self.driven[execution_id] = driven
         driven.feed(create)
@@ -122,7 +122,7 @@ class Driver:
             found = await self._store.load([claimed.head.execution_id for claimed in claims])
         except StoreError as error:
             _log.warning("load_failed executions=%d error=%s", len(claims), error.message)
-            await self._let_go(claims, self.clock.now() + 1_000)
+            await self._release([_lease(one) for one in claims], self.clock.now() + 1_000)
             return
         for claimed, loaded in zip(claims, found, strict=True):
             try:
@@ -130,7 +130,7 @@ class Driver:
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not stop the others
                 # It is not lost: it stays as it is, and is looked at again in case the cause goes away.
                 _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
-                await self._let_go([claimed], self.clock.now() + _RETRY_LOADING)
+                await self._release([_lease(claimed)], self.clock.now() + _RETRY_LOADING)
                 continue
             reached(CommitPoint.STATE_LOADED)
             await self._go_on_if_it_can(claimed, kept, lease_until)
@@ -142,7 +142,7 @@ class Driver:
             self.go_on(claimed, kept, lease_until)
             return
         _log.warning("functions_missing execution=%s", claimed.head.execution_id)
-        await self._let_go([claimed], look_again_at(kept.state, now))
+        await self._release([_lease(claimed)], look_again_at(kept.state, now))
 
     async def is_begun(self, execution_id: str) -> bool:
         """Return whether an execution is driven here; one that is just beginning is waited for."""
@@ -165,8 +165,9 @@ class Driver:
     def go_on(self, claimed: Claimed, kept: Kept, lease_until: int, *first: cmd.AnyCommand) -> Driven:
         """Begin a leg of an execution that is ours, with what it is asked first, if anything."""
         head = claimed.head
-        lease = Lease(execution_id=head.execution_id, epoch=head.epoch)
-        driven = Driven(self, head.execution_id, kept, lease, lease_until=lease_until, commands_seen=head.commands_done)
+        driven = Driven(
+            self, head.execution_id, kept, _lease(claimed), lease_until=lease_until, commands_seen=head.commands_done
+        )
         before = self.driven.pop(head.execution_id, None)
         if before is not None:
             before.drop()
@@ -203,16 +204,22 @@ class Driver:
         """Give back an execution for which there was nothing to do."""
         self.forget(driven)
         self.listeners.changed(driven.id)
-        task = asyncio.get_running_loop().create_task(self._release([driven], rest.wake_at))
-        self._releases.add(task)
-        task.add_done_callback(self._releases.discard)
+        self._release_soon(driven, rest.wake_at)
 
     def put_off(self, driven: Driven, after: int = _RETRY_LOADING) -> None:
         """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
         driven.drop()
-        task = asyncio.get_running_loop().create_task(self._release([driven], self.clock.now() + after))
+        self._release_soon(driven, self.clock.now() + after)
+
+    def _release_soon(self, driven: Driven, wake_at: int | None) -> None:
+        task = self.loop.create_task(self._release([driven.lease], wake_at))
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
+
+    def stop(self) -> None:
+        """Start nothing more: what is decided from now on is for whoever takes it up next."""
+        self.stopping = True
+        self.caller.close()
 
     def forget(self, driven: Driven) -> None:
         """Drive an execution no longer."""
@@ -226,34 +233,24 @@ class Driver:
         for driven in left:
             driven.drop()
         if left:
-            await self._release(left, self.clock.now())
+            await self._release([driven.lease for driven in left], self.clock.now())
             reached(CommitPoint.LEASES_RELEASED)
         if self._releases:
             await asyncio.wait(self._releases)
 
-    async def _release(self, left: list[Driven], wake_at: int | None) -> None:
-        leases = [Lease(execution_id=driven.id, epoch=driven.epoch) for driven in left]
+    async def _release(self, leases: list[Lease], wake_at: int | None) -> None:
         try:
             await self._store.release(self.instance, leases, wake_at)
         except StoreError as error:  # the leases run out by themselves
-            _log.warning("release_failed executions=%d error=%s", len(left), error.message)
-
-    async def _let_go(self, claims: list[Claimed], wake_at: int | None) -> None:
-        leases = [Lease(execution_id=one.head.execution_id, epoch=one.head.epoch) for one in claims]
-        try:
-            await self._store.release(self.instance, leases, wake_at)
-        except StoreError as error:
-            _log.warning("release_failed executions=%d error=%s", len(claims), error.message)
+            _log.warning("release_failed executions=%d error=%s", len(leases), error.message)
 
     # Hints
 
-    def hear(self, execution_id: str, command: Command) -> bool:
-        """Pass on a durable command to an execution that is driven here."""
+    def hear(self, execution_id: str, command: Command) -> None:
+        """Pass on a durable command to an execution, if it is still driven here."""
         driven = self.driven.get(execution_id)
-        if driven is None:
-            return False
-        driven.hear(command)
-        return True
+        if driven is not None:
+            driven.hear(command)
 
     def hint(self, at: int) -> None:
         """Say that something comes due; whoever claims decides whether to look earlier than planned."""
@@ -264,6 +261,10 @@ class Driver:
     def room(self) -> int:
         """How many more executions can be driven."""
         return self.settings.executions - len(self.driven)
+
+
+def _lease(claimed: Claimed) -> Lease:
+    return Lease(execution_id=claimed.head.execution_id, epoch=claimed.head.epoch)
 
 
 def _found(loaded: Loaded | None, execution_id: str) -> Loaded:

@@ -63,7 +63,7 @@ class Engine(Control):
         instance, self._running = self._running, None
         if instance is None:
             return
-        instance.driver.stopping = True
+        instance.driver.stop()
         instance.claimer.stop()
         try:
             await asyncio.wait(self._services[:1])  # the claimer

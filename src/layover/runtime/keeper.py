@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
-from layover.ports.records import Lease
 
 if TYPE_CHECKING:
     from layover.ports.store import Store
@@ -41,7 +40,7 @@ class Keeper:
         kept = [driven for driven in driver.driven.values() if driven.new is None]
         if not kept:
             return
-        leases = [Lease(execution_id=driven.id, epoch=driven.epoch) for driven in kept]
+        leases = [driven.lease for driven in kept]
         lost = set(await self._store.renew(driver.instance, leases, until))
         reached(CommitPoint.LEASES_RENEWED)
         for driven in kept:

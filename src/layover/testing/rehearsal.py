@@ -18,7 +18,7 @@ from layover.core.engine.turn import UNLIMITED
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
-    from layover.core.engine.turn import Slots
+    from layover.core.engine.turn import Places
     from layover.core.plan import Plan
 
 Behaviour = Callable[[object], object]
@@ -27,7 +27,7 @@ Behaviour = Callable[[object], object]
 class Rehearsal:
     """One execution, its log, and a clock; `behaviours` say what a function returns (or raises) for an input.
 
-    `slots` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
+    `places` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class Rehearsal:
         plan: Plan,
         behaviours: Mapping[str, Behaviour] | None = None,
         now: int = 1_000,
-        slots: Slots = UNLIMITED,
+        places: Places = UNLIMITED,
     ) -> None:
         self.plan = plan
-        self.slots = slots
+        self.places = places
         self.behaviours = dict(behaviours or {})
         self.now = now
         self.state = Execution(plan)
@@ -46,7 +46,7 @@ class Rehearsal:
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Decide a command and commit what it leads to."""
-        events = play(self.state, command, self.now, self.slots)
+        events = play(self.state, command, self.now, self.places)
         self.state.journal.keep()
         self.log.extend((self.now, event) for event in events)
         return events

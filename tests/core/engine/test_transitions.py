@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
-    from layover.core.engine.turn import Slots
+    from layover.core.engine.turn import Places
 
 PAGE = Path(__file__).parents[3] / "docs" / "states.md"
 ENDS: dict[type[ev.Event], str] = {
@@ -55,10 +55,10 @@ class Watch:
         self.points |= _changes(points, _points(state), type(event), absent=("", ENDS.get(type(event), "?")))
         return state
 
-    def play(self, state: Execution, command: cmd.AnyCommand, now: int, slots: Slots) -> list[AnyEvent]:
+    def play(self, state: Execution, command: cmd.AnyCommand, now: int, places: Places) -> list[AnyEvent]:
         """Decide a command and note what the append changes, with the last event that is about the execution."""
         before = state.status
-        events = play(state, command, now, slots)
+        events = play(state, command, now, places)
         if state.status != before:
             own = [type(event) for event in events if type(event).__name__.startswith("Execution")]
             self.executions.add((before, state.status, own[-1] if own else None))
@@ -238,7 +238,7 @@ class NoPlace:
 def a_call_waits_for_a_place(then: str) -> None:
     retry = "retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}"
     flow = _begun(f"  - {{id: s, type: compute, output: 0, next: a}}\n  - {{id: a, type: f, {retry}}}\n")
-    free = flow.slots
+    free = flow.places
     match then:
         case "again":
             _failed(flow, "a")
@@ -250,7 +250,7 @@ def a_call_waits_for_a_place(then: str) -> None:
             _failed(flow, "a")
         case _:
             pass
-    flow.slots = NoPlace()
+    flow.places = NoPlace()
     flow.send(cmd.Recover())
     flow.send(cmd.Wake())
     flow.send(cmd.Resume(by="op"))
@@ -258,23 +258,23 @@ def a_call_waits_for_a_place(then: str) -> None:
     if then == "rewound":
         flow.send(cmd.Rewind(to="a"))
         flow.send(cmd.Rewind(to="s"))
-    flow.slots = free
+    flow.places = free
     flow.send(cmd.StartQueued(node="a"))
 
 
 def a_call_that_waited_for_a_place_cannot_be_made() -> None:
     flow = rehearse("  - {id: s, type: compute, output: 0, next: a}\n  - {id: a, type: f, input: '${input.missing}'}\n")
-    free, flow.slots = flow.slots, NoPlace()
+    free, flow.places = flow.places, NoPlace()
     flow.send(cmd.Create(id="execution", input={}))
-    flow.slots = free
+    flow.places = free
     flow.send(cmd.StartQueued(node="a"))
 
 
 def a_scope_is_closed_while_a_call_in_it_waits_for_a_place() -> None:
     flow = rehearse(TWO_BRANCHES % "form")
-    free, flow.slots = flow.slots, NoPlace()
+    free, flow.places = flow.places, NoPlace()
     flow.send(cmd.Create(id="execution", input={}))
-    flow.slots = free
+    flow.places = free
     flow.send(cmd.StartQueued(node="other:split.right"))
     flow.call("other:split.right")
 

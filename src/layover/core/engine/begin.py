@@ -61,7 +61,7 @@ def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause) -> Non
     """Make another attempt of a node that calls something, or has something called and waits for it."""
     number = (turn.state.node(name).attempt or turn.state.counts.rows["old_attempts"]) + 1
     node_type = planned.node.type
-    queued = planned.role == "call" and not turn.slots.take(node_type)
+    queued = planned.role == "call" and not turn.places.take(node_type)
     turn.emit(ev.NodeScheduled(node=name, node_type=node_type, attempt=number, cause=cause, queued=queued))
     if not queued:
         start_attempt(turn, name, planned, number)
@@ -72,7 +72,7 @@ def start_queued(turn: Turn, name: str) -> None:
     node = turn.state.node(name)
     if node.status == "queued" and turn.state.facts.gate == "open":
         planned = turn.state.planned(name)
-        if turn.slots.take(planned.node.type):
+        if turn.places.take(planned.node.type):
             start_attempt(turn, name, planned, node.attempt)
 
 

@@ -15,7 +15,7 @@ from layover.core.engine.advance import advance, look_everywhere
 from layover.core.engine.begin import complete, start_queued
 from layover.core.engine.failures import attempt_failed, cancel_points
 from layover.core.engine.timing import wake
-from layover.core.engine.turn import UNLIMITED, Slots, Turn
+from layover.core.engine.turn import UNLIMITED, Places, Turn
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -26,20 +26,20 @@ _ByOperator: TypeAlias = cmd.Pause | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.R
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
 
-def decide(state: Execution, command: cmd.AnyCommand, now: int, slots: Slots = UNLIMITED) -> list[ev.AnyEvent]:
+def decide(state: Execution, command: cmd.AnyCommand, now: int, places: Places = UNLIMITED) -> list[ev.AnyEvent]:
     """Return what a command leads to; the state stays as it was."""
     try:
-        return play(state, command, now, slots)
+        return play(state, command, now, places)
     finally:
         state.journal.revert()
 
 
-def play(state: Execution, command: cmd.AnyCommand, now: int, slots: Slots = UNLIMITED) -> list[ev.AnyEvent]:
+def play(state: Execution, command: cmd.AnyCommand, now: int, places: Places = UNLIMITED) -> list[ev.AnyEvent]:
     """Return what a command leads to; the state moves along and can still go back.
 
-    A call for which there is no slot is left in the queue, until `StartQueued` finds one for it.
+    A call for which there is no place is left in the queue, until `StartQueued` finds one for it.
     """
-    turn = Turn(state, now, slots)
+    turn = Turn(state, now, places)
     if not state.counts.rows["seq"]:
         if isinstance(command, cmd.Create):
             _create(turn, command)

@@ -24,7 +24,7 @@ _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _IDLE: Final = Meter()  # never charged: for what is the same whatever has happened
 
 
-class Slots(Protocol):
+class Places(Protocol):
     """Places for calls: an instance makes only so many at once."""
 
     def take(self, node_type: str) -> bool:
@@ -36,18 +36,18 @@ class _Unlimited:
         return True
 
 
-UNLIMITED: Final[Slots] = _Unlimited()
+UNLIMITED: Final[Places] = _Unlimited()
 
 
 class Turn:
     """The events decided so far, and what may have to be looked at because of them."""
 
-    __slots__ = ("events", "now", "settled", "slots", "state")
+    __slots__ = ("events", "now", "places", "settled", "state")
 
-    def __init__(self, state: Execution, now: int, slots: Slots) -> None:
+    def __init__(self, state: Execution, now: int, places: Places) -> None:
         self.state = state
         self.now = now
-        self.slots = slots
+        self.places = places
         self.events: list[AnyEvent] = []
         self.settled: list[str] = []
 
