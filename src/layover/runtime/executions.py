@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -12,7 +11,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
 from layover.core.payloads import plain
-from layover.core.schemas import validator_of
+from layover.core.schemas import misfits
 from layover.ports.records import CLOSED, ExecutionFilter, NewExecution, PointFilter
 from layover.runtime.errors import (
     AlreadyExists,
@@ -29,8 +28,6 @@ from layover.runtime.workflows import Workflows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import jsonschema_rs
 
     from layover.core.plan import Plan
     from layover.ports.records import ExecutionRow, Head, PointRow
@@ -205,20 +202,9 @@ def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None)
 
 
 def _check_input(plan: Plan, given: object) -> None:
-    schema = plan.definition.input
-    if not schema:
-        return
-    errors = tuple(
-        ("/".join(map(str, error.instance_path)), error.message.split("\n", maxsplit=1)[0])
-        for error in _validator(plan).iter_errors(given)
-    )
+    errors = misfits(plan.definition.input, given)
     if errors:
-        raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors[:20])
-
-
-@lru_cache(maxsize=256)
-def _validator(plan: Plan) -> jsonschema_rs.Validator:
-    return validator_of(cast("dict[str, object]", plan.definition.input))
+        raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors)
 
 
 def _is_closed(head: Head) -> bool:

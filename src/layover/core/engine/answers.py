@@ -7,7 +7,6 @@ schema beside it and asks `reserve`.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,11 +24,9 @@ from layover.core.people import (
     may_decide,
     outcome,
 )
-from layover.core.schemas import validator_of
+from layover.core.schemas import misfits
 
 if TYPE_CHECKING:
-    import jsonschema_rs
-
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Execution, Point
     from layover.core.people import Verdict
@@ -62,7 +59,7 @@ def schema_of(state: Execution, point: Point) -> object:
 def schema_problem(schema: object) -> str | None:
     """Return why a schema cannot be used, or None if it can."""
     try:
-        _misfit(schema, None)
+        misfits(schema, None)
     except ValueError as error:
         return str(error).split("\n", maxsplit=1)[0]
     return None
@@ -143,16 +140,5 @@ def _told(refused: Refusal) -> Refused:
 
 
 def _misfit(schema: object, data: object) -> Refused | None:
-    """Return where data does not fit a schema."""
-    if schema in (None, {}, True):
-        return None
-    errors = tuple(
-        ("/".join(str(step) for step in error.instance_path), error.message.split("\n", maxsplit=1)[0])
-        for error in _validator(msgspec.json.encode(schema)).iter_errors(data)
-    )
-    return Refused("invalid_answer", "The answer does not fit the form.", errors[:20]) if errors else None
-
-
-@lru_cache(maxsize=256)
-def _validator(schema: bytes) -> jsonschema_rs.Validator:
-    return validator_of(msgspec.json.decode(schema))
+    errors = misfits(schema, data)
+    return Refused("invalid_answer", "The answer does not fit the form.", errors) if errors else None
