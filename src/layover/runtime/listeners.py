@@ -27,7 +27,7 @@ class Listeners:
         self.waiting: dict[str, list[asyncio.Future[None]]] = {}
 
     def changed(self, execution_id: str) -> None:
-        """Tell those who wait for an execution that it has come to rest or to its end."""
+        """Tell those who wait for an execution that something has happened to it."""
         for waiting in self.waiting.pop(execution_id, ()):
             if not waiting.done():
                 waiting.set_result(None)

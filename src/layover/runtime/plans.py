@@ -55,10 +55,6 @@ class Plans:
         if len(self._plans) > _MOST:
             self._plans.popitem(last=False)
 
-    def known(self, hash_: str) -> Plan | None:
-        """Return a plan that is at hand."""
-        return self._plans.get(hash_)
-
     async def of(self, hash_: str) -> Plan:
         """Return the plan of a version."""
         plan = self._plans.get(hash_)

@@ -7,9 +7,8 @@ from functools import lru_cache
 from layover.ports.errors import StoreError
 
 
-@lru_cache(
-    maxsize=16_384
-)  # an execution that is driven writes many times, and the checks below cost more than looking up
+# An execution that is driven writes many times, and the checks cost more than looking up what they came to.
+@lru_cache(maxsize=16_384)
 def key(execution_id: str) -> bytes:
     """Return the id of an execution as it is kept; there is one way to write it, so that equal ids are equal texts."""
     try:
