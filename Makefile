@@ -8,6 +8,8 @@ UV := VIRTUAL_ENV=$(CURDIR)/.venv UV_PYTHON_DOWNLOADS=never UV_SYSTEM_CERTS=1 $(
 QUIETLY := --quiet --disable-pip-version-check
 SEED ?= 1
 ROUNDS ?= 20
+MINUTES ?= 2
+PROCESSES ?= 3
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -34,9 +36,10 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/runtime.py
 
-torture: .venv/ready ## long property tests, a deliberately broken engine: make torture SEED=7 ROUNDS=100
+torture: .venv/ready ## long property tests, a broken engine, dying processes: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
+	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \

@@ -64,7 +64,7 @@ MUTATIONS = [
     Mutation(
         "write a branch's variables through", "apply_nodes.py", '.node.type == "parallel"', '.node.type == "none"'
     ),
-    Mutation("recover without a bound", "recovery.py", "node.recoveries >= most", "False"),
+    Mutation("recover without a bound", "recovery.py", "if node.recoveries >= ", "if False and "),
     Mutation("decide against a deadline", "points.py", 'on_deadline == "approve"', 'on_deadline != "approve"'),
     Mutation(
         "wake behind the gate", "timing.py", 'if state.facts.gate != "open":\n        due', "if False:\n        due"
@@ -84,6 +84,34 @@ MUTATIONS = [
     ),
     Mutation("lose the fate of what failed", "apply_nodes.py", "            _keep_fates(state, path)\n", ""),
     Mutation("forget who waits for a place", "movement.py", '"queued": "queued"', '"queued": "answers"'),
+    Mutation("end a pause by an earlier one", "points.py", "order == facts.pauses", "order <= facts.pauses"),
+    Mutation("start what is held", "starting.py", "or facts.hold ", ""),
+    Mutation("start before its moment", "starting.py", "facts.start_at <= turn.now", "True"),
+    Mutation("admit again and again", "starting.py", "if turn.state.facts.hold:", "if True:"),
+    Mutation("lose what a resume brought early", "apply_execution.py", "{**variables, **early}", "variables"),
+    Mutation("call again who has replied", "recovery.py", 'point.status == "answered"', "False"),
+    Mutation("open another point for a lost call", "begin.py", " and not turn.state.node(name).point", ""),
+    Mutation(
+        "leave a call out that nobody waits for",
+        "going_back.py",
+        "return point.node if calling",
+        'return "" if calling',
+    ),
+    Mutation("fail although the reply is there", "calls.py", 'if point.status == "answered":', "if False:"),
+    Mutation(
+        "write every beat", "points.py", "_MOST_BEATS * (beat_by - point.beat_by) >= length", "beat_by > point.beat_by"
+    ),
+    Mutation("never miss a heartbeat", "apply_points.py", "point.beat_by, point.deadline)", "point.deadline)"),
+    Mutation("let a token into a text", "names.py", '{"$token": "url"}', '"url"'),
+    Mutation("call again what is in doubt", "doubt.py", 'if on_crash == "rerun":', "if True:"),
+    Mutation("call instead of looking", "effects.py", "node.doubt and is_probing(state, event.node)", "False"),
+    Mutation("count a recovery twice", "apply_nodes.py", ' and node.status != "ready"', ""),
+    Mutation("take any answer to a doubt", "answers.py", "return ANSWER", "return None"),
+    Mutation("forget a doubt at a retry", "movement.py", "        doubt=node.doubt,\n", ""),
+    Mutation("forget the journal at a retry", "movement.py", "        journal=node.journal,\n", ""),
+    Mutation("go back to whoever settled a doubt", "apply_points.py", "point.key or point.doubt  #", "point.key  #"),
+    Mutation("number messages anew", "effects.py", 'state.counts.rows["seq"] - len(events)', "0"),
+    Mutation("lose when a signal came", "signals.py", "turn.now if command.at is None else command.at", "turn.now"),
 ]
 
 

@@ -8,26 +8,38 @@ from layover.core.plan import Plan, load
 
 if TYPE_CHECKING:
     from layover.bootstrap import Engine
-    from layover.nodes.context import NodeContext
+    from layover.nodes.context import NodeContext, SyncNodeContext
+    from layover.nodes.probing import NOT_HAPPENED, UNKNOWN, Happened
+    from layover.runtime.executions import Options
     from layover.runtime.settings import Settings
 
 __all__ = [
+    "NOT_HAPPENED",
+    "UNKNOWN",
     "Checked",
     "Engine",
+    "Happened",
     "InvalidDefinition",
     "LayoverError",
     "NodeContext",
+    "Options",
     "Plan",
     "Problem",
     "Settings",
+    "SyncNodeContext",
     "check",
     "load",
 ]
 
 _LATER = {
+    "NOT_HAPPENED": "layover.nodes.probing",
+    "UNKNOWN": "layover.nodes.probing",
     "Engine": "layover.bootstrap",
+    "Happened": "layover.nodes.probing",
     "NodeContext": "layover.nodes.context",
+    "Options": "layover.runtime.executions",
     "Settings": "layover.runtime.settings",
+    "SyncNodeContext": "layover.nodes.context",
 }
 
 

@@ -9,7 +9,7 @@ from layover.ports.store import Inspectable
 from layover.runtime.engine import Engine as _Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
@@ -46,6 +46,11 @@ class Engine(_Engine):
     """A durable workflow engine on the database at an address."""
 
     def __init__(
-        self, db: str = DEFAULT, *, nodes: Iterable[AnyFunction] = (), settings: Settings | None = None
+        self,
+        db: str = DEFAULT,
+        *,
+        nodes: Iterable[AnyFunction] = (),
+        probes: Mapping[str, AnyFunction] | None = None,
+        settings: Settings | None = None,
     ) -> None:
-        super().__init__(open_store(db), nodes=nodes, settings=settings)
+        super().__init__(open_store(db), nodes=nodes, probes=probes, settings=settings)

@@ -1,8 +1,9 @@
 """The third model: a signal comes while a wait for it is being opened.
 
 Neither knows of the other. Both are rows, and under READ COMMITTED nobody sees a row before its commit. Each side
-writes and commits its row, then looks for the other's, then commits what it found together with the note that it has
-looked. A process that is killed forgets; whoever comes by finds the row without its note and looks again.
+writes and commits its row, then looks for the other's, tells the execution of what it found, and then notes that it has
+looked: the signal is no longer undispatched, the message that asks for the scan leaves the outbox. A process that is
+killed forgets; whoever comes by finds the row without its note, looks again, and may tell what was told before.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ class Side(NamedTuple):
     """One of the two rows, and the process that handles it."""
 
     row: Literal["absent", "written", "committed"] = "absent"
-    noted: bool = False  # that somebody has looked: `dispatched`, `scanned`
+    noted: bool = False  # that somebody has looked: the signal is dispatched, the scan is out of the outbox
     found: bool | None = None  # what the process saw when it looked; None: it has not
+    told: bool = False  # the process has told the execution of what it found
     remembers: bool = True  # the process is the one that wrote the row
 
 
@@ -73,25 +75,33 @@ class SignalAndWait:
             looked = mailbox.with_side(which, side._replace(found=sees))
             yield Step("looked", f"{which}: before its commit it sees {_what(sees)}", looked)
         elif side.row == "written" and looks_early:
-            yield Step("committed", f"{which}: commits", self._note(mailbox, which, side._replace(row="committed")))
+            found = self._tell(mailbox, which, side._replace(row="committed"))
+            yield Step("committed", f"{which}: commits", _note(found, which))
         elif side.row == "written":
             committed = mailbox.with_side(which, side._replace(row="committed"))
             yield Step("committed", f"{which}: commits", committed)
         elif not side.noted and side.found is None and may_look:
             looked = mailbox.with_side(which, side._replace(found=sees))
             yield Step("looked", f"{which}: after its commit it sees {_what(sees)}", looked)
+        elif not side.noted and side.found and not side.told:
+            yield Step("told", f"{which}: tells the execution of the other", self._tell(mailbox, which, side))
         elif not side.noted and side.found is not None:
-            yield Step("noted", f"{which}: commits what it has found", self._note(mailbox, which, side))
+            yield Step("noted", f"{which}: notes that it has looked", _note(mailbox, which))
         if mailbox.crashes and side.row != "absent" and not side.noted:
             less = mailbox._replace(crashes=mailbox.crashes - 1)
             # An open transaction is rolled back, and its sender tries again.
-            left = Side() if side.row == "written" else side._replace(found=None, remembers=False)
+            left = Side() if side.row == "written" else side._replace(found=None, told=False, remembers=False)
             yield Step("crashed", f"{which}: its process is killed", less.with_side(which, left), obliged=False)
 
-    def _note(self, mailbox: Mailbox, which: Which, side: Side) -> Mailbox:
+    def _tell(self, mailbox: Mailbox, which: Which, side: Side) -> Mailbox:
         new = side.found and (mailbox.matches == 0 or self._without is Rule.MATCH_IS_UNIQUE)
-        noted = mailbox.with_side(which, side._replace(noted=True))
-        return noted._replace(matches=mailbox.matches + bool(new))
+        told = mailbox.with_side(which, side._replace(told=bool(side.found)))
+        return told._replace(matches=mailbox.matches + bool(new))
+
+
+def _note(mailbox: Mailbox, which: Which) -> Mailbox:
+    side = mailbox.signal if which == "signal" else mailbox.wait
+    return mailbox.with_side(which, side._replace(noted=True))
 
 
 def _what(sees: bool) -> str:

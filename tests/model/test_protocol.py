@@ -44,7 +44,7 @@ def test_the_protocol_holds_between_signal_and_wait() -> None:
     report = explore(SignalAndWait())
     assert report.violation is None, str(report.violation)
     assert report.states > 100
-    assert report.kinds == {"written", "committed", "looked", "noted", "crashed"}
+    assert report.kinds == {"written", "committed", "looked", "told", "noted", "crashed"}
 
 
 def test_the_cache_never_lies() -> None:

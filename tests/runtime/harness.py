@@ -79,6 +79,14 @@ async def until_seq(engine: EngineOn, execution_id: str, least: int) -> Head:
     return await until(engine, execution_id, lambda head: head.last_seq >= least)
 
 
+async def until_child(engine: EngineOn, execution_id: str, status: str) -> str:
+    """Return the id of an execution once it has been begun by another one, and is as wanted."""
+    while await engine.instance.store.get(execution_id) is None:
+        pass  # its start is on its way
+    await until_status(engine, execution_id, status)
+    return execution_id
+
+
 # Workflows
 
 
@@ -112,6 +120,10 @@ def delay(id_: str = "rest", duration: str = "1h", **fields: object) -> dict[str
 
 def end(output: object, id_: str = "finish") -> dict[str, object]:
     return {"id": id_, "type": "end", "output": output}
+
+
+def child(id_: str, workflow: str, **fields: object) -> dict[str, object]:
+    return {"id": id_, "type": "workflow", "workflow": workflow, **fields}
 
 
 def fan_out(body: dict[str, object], over: str = "input", **fields: object) -> dict[str, object]:

@@ -255,26 +255,6 @@ async def test_an_engine_can_be_opened_again(tmp_path: Path) -> None:
             assert (await engine.start("flow", 1, wait="end")).output == 1
 
 
-@pytest.mark.parametrize(
-    "node",
-    [
-        {"id": "a", "type": "wait_signal", "signal": "paid"},
-        {"id": "a", "type": "callback", "call": "work"},
-        {"id": "a", "type": "workflow", "workflow": "other"},
-        {"id": "a", "type": "http", "url": "https://example.org"},
-    ],
-    ids=lambda node: node["type"],
-)
-async def test_a_workflow_that_could_only_wait_for_ever_is_refused(tmp_path: Path, node: dict[str, object]) -> None:
-    async with engine_at(tmp_path) as engine:
-        for nodes in (node, {"id": "each", "type": "loop", "times": 2, "body": [node]}):
-            with pytest.raises(LayoverError, match="cannot run nodes of the type") as refused:
-                await engine.register(flow(nodes))
-            assert refused.value.code == "not_supported"
-        with pytest.raises(LayoverError, match="There is no workflow"):
-            await engine.start("flow")
-
-
 async def test_an_execution_goes_on_although_whoever_began_it_has_given_up_waiting(tmp_path: Path) -> None:
     work = Scripted("well")
     async with engine_at(tmp_path, work) as engine:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
+from layover.core.ids import child_id
 from tests.runtime.harness import (
     Held,
     Refused,
     Scripted,
     approval,
     call,
+    child,
     delay,
     end,
     engine_at,
     fan_out,
     flow,
     form,
+    until_child,
     until_status,
 )
 
@@ -126,3 +129,93 @@ async def test_a_function_that_is_nowhere_is_named(tmp_path: Path) -> None:
         (reason,) = (await engine.why(started.id)).reasons
         assert (reason.kind, reason.context_id) == ("function", "a")
         assert "`nowhere`" in reason.text
+
+
+async def test_a_child_is_named_with_what_it_waits_for_itself(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form(), name="asks"))
+        await engine.register(flow(child("b", "asks"), name="middle"))
+        await engine.register(flow(child("a", "middle")))
+        started = await engine.start("flow", wait="rest")
+        middle = child_id(started.id, "a", 1)
+        inner = child_id(middle, "b", 1)
+        await until_child(engine, inner, "paused")
+        told = await engine.why(started.id)
+        (reason,) = told.reasons
+        assert (reason.kind, reason.context_id, reason.execution) == ("child", "a", middle)
+        (because,) = reason.because
+        assert (because.kind, because.context_id, because.execution) == ("child", "b", inner)
+        assert [(one.kind, one.text) for one in because.because] == [("form", "`ask` waits for an answer by anybody.")]
+        assert told.summary == (
+            f"`a` waits for the execution {middle}. `b` waits for the execution {inner}."
+            " `ask` waits for an answer by anybody."
+        )
+
+
+async def test_many_children_are_named_each_with_its_own_reason(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form(), name="asks"))
+        await engine.register(flow(fan_out(child("a", "asks"))))
+        started = await engine.start("flow", [1, 2, 3], wait="rest")
+        for n in range(3):
+            await until_child(engine, child_id(started.id, f"a:each.{n}", 1), "paused")
+        told = await engine.why(started.id)
+        assert [[one.kind for one in reason.because] for reason in told.reasons] == [["form"]] * 3
+        assert told.summary.endswith("`ask` waits for an answer by anybody. (and 2 more)")
+
+
+async def test_a_child_that_holds_up_a_pause_is_named(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("b"), name="works"))
+        await engine.register(flow(child("a", "works")))
+        started = await engine.start("flow", wait="rest")
+        running = await work.begun()
+        await engine.pause(started.id, "audit")
+        await until_child(engine, child_id(started.id, "a", 1), "pausing")
+        told = await engine.why(started.id)
+        assert [one.kind for one in told.reasons] == ["operator", "child"]
+        assert [one.kind for one in told.reasons[1].because] == ["operator", "call"]
+        running.returns()
+        await until_status(engine, started.id, "paused")
+
+
+async def test_a_child_that_is_not_begun_or_not_heard_of_yet_is_named(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(end("done"), name="quick"))
+        await engine.register(flow(child("a", "quick")))
+        engine.instance.courier.stop()
+        started = await engine.start("flow", wait="rest")
+        inner = child_id(started.id, "a", 1)
+        told = await engine.why(started.id)
+        assert [(one.kind, one.execution, one.because) for one in told.reasons] == [("child", inner, ())]
+        await engine.start("quick", id=inner, wait="end")
+        told = await engine.why(started.id)
+        assert [(one.kind, one.execution, one.because) for one in told.reasons] == [("child", inner, ())]
+
+
+async def test_the_points_of_children_are_listed_with_those_of_their_parent(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form(), name="asks"))
+        await engine.register(flow(child("b", "asks"), name="middle"))
+        await engine.register(flow(fan_out(child("a", "middle"))))
+        started = await engine.start("flow", [1, 2], wait="rest")
+        middle = [child_id(started.id, f"a:each.{n}", 1) for n in range(2)]
+        inner = [await until_child(engine, child_id(id_, "b", 1), "paused") for id_ in middle]
+        own = await engine.points(started.id)
+        assert [one.execution_id for one in own] == [started.id] * 2
+        found = await engine.points(started.id, children=True)
+        assert sorted(one.execution_id for one in found) == sorted([started.id, started.id, *middle, *inner])
+        asked = [one for one in found if one.point.kind == "form"]
+        assert {one.execution_id for one in asked} == set(inner)
+
+
+async def test_the_points_of_very_many_children_are_listed(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form(), name="asks"))
+        await engine.register(flow(fan_out(child("a", "asks"))))
+        started = await engine.start("flow", list(range(120)), wait="rest")
+        for n in range(120):
+            await until_child(engine, child_id(started.id, f"a:each.{n}", 1), "paused")
+        found = await engine.points(started.id, children=True)
+        assert sum(one.point.kind == "form" for one in found) == 120

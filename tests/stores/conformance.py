@@ -18,9 +18,11 @@ from layover.ports.records import (
     Claim,
     Enqueue,
     ExecutionFilter,
+    Message,
     NewExecution,
     OpenedPoint,
     PointFilter,
+    Signal,
 )
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.stores.sqlite import SqliteStore
@@ -158,6 +160,10 @@ async def claim(
     )
 
 
+def ids(claims: Claims) -> list[str]:
+    return [claimed.head.execution_id for claimed in claims.claimed]
+
+
 async def enqueue(
     store: Store, n: int = 1, *, source: str = "s", source_n: int = 0, now: int = 700
 ) -> Enqueued | Refusal:
@@ -183,13 +189,24 @@ def approval(name: str = "p", *, by: str = "ann", approved: bool | None = True, 
     return Answer(point=name, by=by, approved=approved, data=data)
 
 
+# Messages and signals
+
+
+def message(n: int = 1, *, sender: int = 1, destination: str = "there", due_at: int = 500) -> Message:
+    return Message(sender=uid(sender), n=n, destination=destination, kind="Start", body=b"{}", due_at=due_at)
+
+
+def signal(id_: str = "s1", *, name: str = "paid", key: str = "k1", at: int = 400) -> Signal:
+    return Signal(id=id_, name=name, key=key, at=at, data=b'{"n":1}')
+
+
 # Everything
 
 WORKFLOWS = ("order", "refund")
 
 
 async def truth(store: Store) -> dict[str, object]:
-    """Return everything that a store knows of executions, points, commands and versions."""
+    """Return everything that a store knows of executions, and of what belongs to them."""
     rows = await store.page(ExecutionFilter(limit=1_000))
     ids = [row.head.execution_id for row in rows]
     return {
@@ -199,6 +216,9 @@ async def truth(store: Store) -> dict[str, object]:
         "logs": await asyncio.gather(*(store.history(id_, 0, 1_000) for id_ in ids)),
         "commands": await asyncio.gather(*(store.commands(id_, 0) for id_ in ids)),
         "points": await store.points(PointFilter(limit=1_000)),
+        "messages": await asyncio.gather(*(store.outgoing(id_) for id_ in ids)),
+        "undispatched": await store.undispatched(10**15, 1_000),
+        "admissions": await asyncio.gather(*(store.admission(id_) for id_ in ids)),
         "latest": await store.versions(),
         "versions": await asyncio.gather(*(store.versions(workflow) for workflow in WORKFLOWS)),
     }

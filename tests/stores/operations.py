@@ -16,6 +16,7 @@ from layover.core.engine.state import ExecutionStatus, Point
 from layover.core.people import Rules
 from layover.ports.records import (
     CLOSED,
+    Admission,
     Append,
     ChangedPoint,
     Claim,
@@ -24,31 +25,32 @@ from layover.ports.records import (
     ClosedPoint,
     Enqueue,
     Enqueued,
+    Entry,
     ExecutionFilter,
     Lease,
     NewExecution,
     OpenedPoint,
+    Outbox,
     Outcome,
     PointFilter,
     Reserved,
     Rest,
 )
-from tests.stores.conformance import WORKFLOWS, following, step, uid
+from tests.stores.conformance import WORKFLOWS, following, step
+from tests.stores.exchanges import EXECUTIONS, HASHES_OF_TOKENS, INSTANCES, KEYS, NAMES, Exchanges
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable
 
     from layover.core.engine.events import PointKind
-    from layover.ports.records import Command, ExecutionRow, Head, PointChange, PointRow, Version
+    from layover.ports.records import Command, ExecutionRow, Message, PointChange, PointRow, Signal, Version
     from layover.ports.store import Store
 
 State: TypeAlias = "dict[str, object]"
 
-EXECUTIONS = [uid(n) for n in range(1, 7)]
 POINTS = [f"p{n}" for n in range(12)]
 PEOPLE = ("ann", "bob", "eve", "zoe")
-INSTANCES = ("one", "two")
 LOCKS = ("sweep", "purge")
 HASHES = ("h1", "h2", "h3")
 QUORUM = Rules(users=("ann", "bob", "eve"), need=2, reject_need=2)
@@ -65,13 +67,11 @@ class Operation(NamedTuple):
     call: Callable[[Store], Awaitable[object]]
 
 
-class Operations:
+class Operations(Exchanges):
     """A stream of operations that belong to one seed."""
 
     def __init__(self, dice: random.Random) -> None:
-        self._dice = dice
-        self._now = 0
-        self._heads: dict[str, Head] = {}
+        super().__init__(dice)
         self._points: list[PointRow] = []
         self._versions: list[Version] = []
         self._draws: dict[str, Callable[[], Callable[[Store], Awaitable[object]]]] = {
@@ -84,6 +84,12 @@ class Operations:
             *["claim"] * 3,
             *["answer"] * 8,
             *["enqueue"] * 2,
+            *["admit"] * 4,
+            *["free"] * 2,
+            *["admission"] * 2,
+            *["keep_signal"] * 3,
+            *["dispatched"] * 2,
+            *["purge"] * 2,
             *["save_version"],
         ]
 
@@ -93,26 +99,15 @@ class Operations:
         rows = cast("list[ExecutionRow]", state["executions"])
         self._heads = {row.head.execution_id: row.head for row in rows}
         self._points = cast("list[PointRow]", state["points"])
+        self._messages = [one for sent in cast("list[list[Message]]", state["messages"]) for one in sent]
+        self._signals = [one for found in cast("list[list[Signal]]", state["signals"]) for one in found]
+        tokens = zip(HASHES_OF_TOKENS, cast("list[object]", state["tokens"]), strict=True)
+        self._tokens_known = [hash_ for hash_, wait in tokens if wait is not None]
+        admissions = zip(self._heads, cast("list[object]", state["admissions"]), strict=True)
+        self._admissions = [execution_id for execution_id, admission in admissions if admission is not None]
         self._versions = cast("list[Version]", state["latest"])
         name = self._dice.choice(self._names if self._versions or self._chance(20) else ["save_version"])
         return Operation(name, self._draws[name]())
-
-    # Pieces
-
-    def _chance(self, percent: int) -> bool:
-        return self._dice.randrange(100) < percent
-
-    def _soon(self) -> int:
-        return self._now + self._dice.randrange(12)
-
-    def _id(self) -> str:
-        return "no-uuid" if self._chance(12) else self._dice.choice(EXECUTIONS)
-
-    def _ids(self) -> list[str]:
-        return [self._id() for _ in range(self._dice.randrange(4))]
-
-    def _limit(self) -> int:
-        return self._dice.choice((-1, 0, 1, 2, 3, 100, 100, 100))
 
     # The run plane
 
@@ -155,11 +150,22 @@ class Operations:
             at=self._now,
             count=(count := self._dice.randrange(3)),
             events=b"[" + b"x" * count + b"]",
-            rest=Rest(wake_at=self._soon() if self._chance(80) else None) if self._chance(30) else None,
+            rest=self._rest() if self._chance(30) else None,
+            earlier=self._earlier(append.expected_seq + 1, count) if self._chance(15) else (),
+            messages=self._sending(execution_id) if self._chance(20) else (),
+            tokens=self._tokens() if self._chance(6) else (),
             closed=Closed(outcome="o", error_code="e") if (status in CLOSED or reopened) and self._chance(90) else None,
             snapshot=b"s%d" % self._now if self._chance(15) else None,
             points=self._changes(execution_id),
         )
+
+    def _rest(self) -> Rest:
+        return Rest(wake_at=self._soon() if self._chance(80) else None, missing=self._types())
+
+    def _earlier(self, seq: int, count: int) -> tuple[Entry, ...]:
+        seq += self._chance(6)
+        counts = [1] * self._dice.randrange(1, 3 if self._chance(20) else max(2, count + 1))
+        return tuple(Entry(seq=seq + n, at=self._now, count=one, events=b"e") for n, one in enumerate(counts))
 
     def _spoilt(self, append: Append) -> dict[str, object]:
         wrong: list[tuple[str, object]] = [
@@ -217,7 +223,8 @@ class Operations:
     def _opening(self, name: str) -> OpenedPoint:
         rules = self._dice.choice((None, QUORUM, QUORUM, QUORUM, Rules(users=("bob",))))
         point = Point(id=name, node="n", kind=self._dice.choice(KINDS), opened_at=self._now // 8, rules=rules)
-        return OpenedPoint(point=point, schema=self._dice.choice((None, SCHEMA)))
+        waits = tuple((self._dice.choice(NAMES), self._dice.choice(KEYS)) for _ in range(self._dice.randrange(3)))
+        return OpenedPoint(point=point, schema=self._dice.choice((None, SCHEMA)), waits=waits)
 
     def draw_claim(self) -> Callable[[Store], Awaitable[object]]:
         wish = Claim(
@@ -226,6 +233,7 @@ class Operations:
             lease_until=self._soon(),
             most=self._dice.choice((-1, 0, 1, 1, 2, 3)),
             execution_id=self._id() if self._chance(50) else None,
+            types=frozenset(self._types()),
         )
         return lambda store: store.claim(wish)
 
@@ -239,8 +247,8 @@ class Operations:
 
     def draw_release(self) -> Callable[[Store], Awaitable[object]]:
         instance, leases = self._dice.choice(INSTANCES), self._leases()
-        wake_at = self._dice.choice((None, self._now))
-        return lambda store: store.release(instance, leases, wake_at)
+        wake_at, missing = self._dice.choice((None, self._now)), self._types()
+        return lambda store: store.release(instance, leases, wake_at, missing)
 
     def draw_load(self) -> Callable[[Store], Awaitable[object]]:
         ids = self._ids()
@@ -353,7 +361,7 @@ def kinds_of(name: str, answer: object, *, changed: bool) -> set[str]:
     """Return how an operation went, in words that tell its outcomes apart."""
     if isinstance(answer, list) and answer and name in ("commit", "enqueue"):
         return {f"{name}: {_kind(one)}" for one in answer}
-    if name in ("release", "unlock", "save_version"):
+    if name in ("release", "unlock", "save_version", "sent", "postpone", "dispatched"):
         return {f"{name}: {answer if isinstance(answer, str) else 'done' if changed else 'nothing'}"}
     return {f"{name}: {_kind(answer)}"}
 
@@ -372,7 +380,13 @@ def _kind(answer: object) -> str:
             return "claimed" if answer.claimed is not None else answer.point.status
         case Claims():
             taken_over = any(claimed.taken_over for claimed in answer.claimed)
+            if any(claimed.head.missing and not claimed.taken_over for claimed in answer.claimed):
+                return "missing"
             return "taken_over" if taken_over else "taken" if answer.claimed else "nothing"
+        case Outbox():
+            return "some" if answer.due else "nothing"
+        case Admission():
+            return answer.state
         case list():
             return "some" if any(answer) else "nothing"
         case _:

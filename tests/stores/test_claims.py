@@ -18,6 +18,7 @@ from tests.stores.conformance import (
     enqueue,
     go_on,
     head,
+    ids,
     step,
     truth,
     uid,
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 async def resting(store: Store, n: int, wake_at: int | None, priority: int = 0) -> Head:
     return await create(store, n, new=replace(NEW, priority=priority), rest=Rest(wake_at=wake_at))
-
-
-def ids(claims: Claims) -> list[str]:
-    return [claimed.head.execution_id for claimed in claims.claimed]
 
 
 async def test_a_claim_takes_what_is_due_and_starts_a_new_epoch(store: Store) -> None:
@@ -88,6 +85,23 @@ async def test_priority_decides_among_those_that_waited_longest(store: Store) ->
     await resting(store, 9, 9, priority=7)
     assert ids(await claim(store, 500, most=1)) == [uid(1)]
     assert ids(await claim(store, 500, most=1)) == [uid(9)]
+
+
+async def test_a_point_of_priority_is_worth_a_second_of_waiting(store: Store) -> None:
+    await resting(store, 1, 5_000)
+    await resting(store, 2, 8_000, priority=3)
+    await resting(store, 3, 7_999, priority=3)
+    await resting(store, 4, 8_001, priority=3)
+    assert ids(await claim(store, 9_000)) == [uid(n) for n in (3, 1, 2, 4)]
+
+
+async def test_one_that_is_not_urgent_gets_its_turn_although_urgent_ones_keep_coming(store: Store) -> None:
+    await resting(store, 1, 1)
+    taken: list[str] = []
+    for n in range(2, 20):
+        await resting(store, n, n * 500, priority=5)
+        taken += ids(await claim(store, n * 500, most=1, lease_until=10**9))
+    assert taken.index(uid(1)) == 9  # as soon as the next one came more than five seconds after it
 
 
 async def test_what_is_driven_within_its_lease_is_not_taken(store: Store) -> None:

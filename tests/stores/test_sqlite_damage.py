@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+from layover.stores.ids import key
 from layover.stores.sqlite import SqliteStore
 from tests.stores.conformance import ME, create, creation, following, go_on, head, truth, uid
 
@@ -80,6 +81,29 @@ async def test_a_damaged_page_is_noticed_by_whoever_needs_it_and_nobody_else(pat
         await store.commit([following(before)])
     assert await head(store, 2) == before
     assert await store.lock("sweep", ME, 1, 2)
+    await store.close()
+
+
+STRAYS = {
+    "outbox": "INSERT INTO outbox VALUES (:id, 'there', 1, 'Start', x'', 500)",
+    "tokens": "INSERT INTO tokens VALUES (x'74', :id, 'p')",
+    "waits": "INSERT INTO waits VALUES ('paid', 'k', 'p', :id)",
+    "places": "INSERT INTO places (execution_id, rank, admitted) VALUES (:id, 0, 0)",
+}
+
+
+@pytest.mark.parametrize("table", STRAYS)
+async def test_what_belongs_to_no_execution_is_named(path: Path, table: str) -> None:
+    await filled(path)
+    with apsw.Connection(str(path)) as db:
+        db.execute(STRAYS[table], {"id": key(uid(1))})
+        db.execute(STRAYS[table].replace("x'74'", "x'75'").replace("'p'", "'q'"), {"id": key(uid(99))})
+    db.close()
+    store = SqliteStore(path)
+    await store.open_to_read()
+    (fault,) = await store.faults()
+    assert (fault.code, fault.execution_id) == ("stray_rows", uid(99))
+    assert f"`{table}`" in fault.message
     await store.close()
 
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import apsw
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from layover.ports.errors import StoreUnavailable, StoreUnusable
+from layover.ports.records import ClosedPoint, Rest, Slots, Token, Wish
+from layover.stores.ids import key
 from layover.stores.sqlite import SqliteStore
 from layover.stores.sqlite.connection import connect, write_ahead
 from layover.stores.sqlite.migrations import APPLICATION_ID, check, migrate, migrations
-from tests.stores.conformance import ME, create, truth
+from tests.stores.conformance import ME, claim, create, go_on, head, message, opened, point, signal, truth, uid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,6 +150,87 @@ def test_the_way_of_writing_is_not_waited_for_for_ever(db: apsw.Connection, path
         write_ahead(db, path, busy_ms=0)
     assert refused.value.code == "locked"
     other.close()
+
+
+# What a file of the first release may hold: an execution that asks, with a command that it has not read.
+FIRST_ROWS = """
+INSERT INTO versions VALUES (1, 'order', 1, 'h1', x'7b7d', 50);
+INSERT INTO heads VALUES (:id, 'order', 'paused', 3, 1, 1, 1, NULL, 700, 1, 0, 0);
+INSERT INTO executions VALUES (:id, 1, 100, 'ann', NULL, 'c', '["a"]', NULL, NULL, NULL);
+INSERT INTO events VALUES (:id, 0, 2, 100, x'5b5d');
+INSERT INTO snapshots VALUES (:id, 1, x'73');
+INSERT INTO pause_points VALUES ('p', :id, 'order', 'form', 'open', 150, NULL, :point, NULL);
+INSERT INTO commands VALUES (:id, 1, 700, 'Pause', x'7b7d', 's', 0);
+INSERT INTO locks VALUES ('sweep', 'me', 900);
+"""
+
+
+def write_first_rows(db: apsw.Connection) -> None:
+    db.execute(FIRST_ROWS, {"id": key(uid(1)), "point": msgspec.json.encode(point("p", kind="form"))})
+
+
+def rows(db: apsw.Connection) -> dict[str, list[tuple[object, ...]]]:
+    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
+    found = {name: list(db.execute(f"SELECT * FROM {name}")) for name in tables}  # noqa: S608 - names of ours
+    return {name: kept for name, kept in found.items() if kept and name != "migrations"}
+
+
+def test_what_is_in_a_file_survives_every_step_up_and_down(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1, to=1)
+    write_first_rows(db)
+    first = rows(db)
+    assert len(first) == 8
+    migrate(db, path, 2)
+    newest = rows(db)
+    assert newest == {**first, "heads": [(*first["heads"][0], None, None)]}
+    migrate(db, path, 3, to=1)
+    assert rows(db) == first
+    migrate(db, path, 4)
+    assert rows(db) == newest
+    assert db.execute("PRAGMA integrity_check").get == "ok"
+
+
+async def test_a_file_of_the_first_release_goes_on(db: apsw.Connection, path: Path) -> None:
+    migrate(db, path, 1, to=1)
+    write_first_rows(db)
+    store = SqliteStore(path)
+    await store.open(ME)
+    (claimed,) = (await claim(store, 700)).claimed
+    assert (claimed.head.missing, claimed.head.missing_since) == ((), None)
+    assert [command.kind for command in claimed.commands] == ["Pause"]
+    await go_on(store, messages=(message(),), points=(ClosedPoint(id="p", how="applied"),))
+    was = await go_on(store, rest=Rest(missing=("mail",)))
+    assert was.missing == ("mail",)
+    assert await store.outgoing(uid(1)) == [message()]
+    assert await store.faults() == []
+    await store.close()
+
+
+async def test_a_file_that_was_used_can_go_back_and_keeps_what_the_older_release_knows(
+    db: apsw.Connection, path: Path
+) -> None:
+    migrate(db, path, 1, to=1)
+    write_first_rows(db)
+    store = SqliteStore(path)
+    await store.open(ME)
+    await claim(store, 700)
+    waiting = replace(opened("q"), waits=(("paid", "k"),))
+    await go_on(store, messages=(message(),), tokens=(Token(hash=b"t", point="p"),), points=(waiting,))
+    await store.keep_signal(signal())
+    await store.admit(Wish(execution_id=uid(1), slots=Slots(name="s", limit=1)), 800)
+    await go_on(store, rest=Rest(missing=("mail",)))
+    logs = await store.history(uid(1), 0, 10)
+    await store.close()
+    migrate(db, path, 2, to=1)
+    assert [row[:3] for row in rows(db)["events"]] == [(key(uid(1)), one.seq, one.count) for one in logs]
+    assert rows(db).keys() == {
+        "versions", "heads", "executions", "events", "snapshots", "pause_points", "commands", "locks",
+    }  # fmt: skip
+    await store.open(ME)
+    assert await store.history(uid(1), 0, 10) == logs
+    assert (await head(store)).missing == ()
+    assert await store.outgoing(uid(1)) == []
+    await store.close()
 
 
 async def test_an_empty_file_becomes_a_store(path: Path) -> None:

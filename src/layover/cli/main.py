@@ -1,119 +1,143 @@
-"""`layover`: the commands, each a thin layer over the package."""
+"""`layover`: the commands, each loaded by who uses it."""
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+import traceback
+from importlib.metadata import version
 
-import msgspec
-from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
-from rich.console import Console
+from cyclopts import App, CycloptsError, Group
 
-from layover.cli.graph import graph_lines
-from layover.core.definitions import DEFAULT_LIMITS, Checked, check, document, format_schema
-from layover.core.plan import compile_plan
+from layover.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stop
+from layover.core.errors import LayoverError
 
-if TYPE_CHECKING:
-    from layover.core.definitions.text import Syntax
+STANDARD_INPUT = "<stdin>"  # a bare dash would be taken for an option
 
-DONE = 0
-BAD_INPUT = 2
-STANDARD_INPUT = "<stdin>"
+_WRITING = Group("Writing workflows", sort_key=1)
+_RUNNING = Group("Running them", sort_key=2)
+_LOOKING = Group("Looking at executions", sort_key=3)
+_ANSWERING = Group("Answering", sort_key=4)
+_OPERATING = Group("Operating", sort_key=5)
+_DATABASE = Group("Looking after a database", sort_key=6)
+_REST = Group("Other", sort_key=7)
 
-app = App(name="layover", help="Durable workflows whose first-class act is the pause.")
-_SYNTAXES: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
-_out = Console(highlight=False, soft_wrap=True)
-_err = Console(stderr=True, highlight=False)
-
-File = Annotated[str, Parameter(help="A definition in YAML or JSON; - reads standard input.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
-
-
-class UnreadableFile(Exception):  # noqa: N818 - becomes a sentence on the terminal, nothing else
-    """A file that the command line could not read, with the reason."""
-
-
-@app.command(name="check")
-def check_files(*files: File, json: Json = False) -> int:
-    """Find everything that is wrong with definitions. Exit code 0, or 2 if there are errors."""
-    if not files:
-        raise UnreadableFile("Name at least one file to check.")
-    results = [(name, _checked(name)) for name in files]
-    if json:
-        reports = [{"file": name, "ok": found.ok, "problems": list(found.problems)} for name, found in results]
-        _print_json(reports)
-    else:
-        for name, found in results:
-            _print_report(name, found)
-    return DONE if all(found.ok for _, found in results) else BAD_INPUT
-
-
-@app.command
-def graph(file: File, *, json: Json = False) -> int:
-    """Print the graph of a definition: nodes in the order in which they can run, and where each port leads."""
-    found = _checked(file)
-    if not found.ok:
-        _print_report(file, found)
-        return BAD_INPUT
-    if json:
-        _print_json(document(found.definition, defaults=True))
-        return DONE
-    for line in graph_lines(compile_plan(found)):
-        _out.print(line, markup=False)
-    return DONE
-
-
-@app.command
-def schema() -> int:
-    """Print the JSON Schema of the definition format, for editors."""
-    _print_json(format_schema())
-    return DONE
+# The help stands here, so that the list of commands is printed without loading any of them.
+_COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
+    _WRITING: {
+        "init": ("init:init_project", "Write a small project that runs: a workflow, its functions, a test."),
+        "check": ("definitions:check_files", "Find everything that is wrong with definitions."),
+        "graph": ("definitions:graph", "Print the graph of a definition."),
+        "schema": ("definitions:schema", "Print the JSON Schema of the definition format, for editors."),
+    },
+    _RUNNING: {
+        "run": ("run:run_file", "Run a workflow to its end or to its first rest."),
+        "worker": ("worker:work", "Drive executions until told to stop."),
+    },
+    _LOOKING: {
+        "ls": ("listing:list_executions", "List executions, newest first."),
+        "show": ("showing:show", "Show an execution: its nodes with their states, its pause points, its legs."),
+        "history": ("showing:history", "Print the log of an execution."),
+        "why": ("showing:why", "Tell what an execution waits for, and what that waits for."),
+        "inbox": ("listing:inbox", "List the pause points that wait for people."),
+    },
+    _ANSWERING: {
+        "answer": ("answering:answer", "Answer a form."),
+        "approve": ("answering:approve", "Approve what waits for a decision."),
+        "reject": ("answering:reject", "Reject what waits for a decision."),
+        "signal": ("operating:signal", "Bring a signal to whoever waits for it."),
+    },
+    _OPERATING: {
+        "pause": ("operating:pause", "Hold an execution: nothing of it starts until it is resumed."),
+        "resume": ("operating:resume", "Let an execution go on that was paused."),
+        "cancel": ("operating:cancel", "End an execution."),
+        "retry": ("operating:retry", "Go on with an execution from what failed."),
+        "rewind": ("operating:rewind", "Drop the results of a node and all after it, and go on from there."),
+    },
+    _DATABASE: {
+        "migrate": ("migrate:migrate_database", "Make a database, or bring it up to date with this release."),
+        "verify": ("verify:verify_database", "Check everything that must hold of a database."),
+        "purge": ("purge:purge_database", "Delete executions some time after their end."),
+        "doctor": ("doctor:examine", "Look for what keeps a database or its executions from working."),
+    },
+    _REST: {
+        "completion": ("completion:completion", "Print a script that completes commands in a shell."),
+    },
+}
 
 
-app.command("layover.cli.verify:verify_database", name="verify")  # loaded by who uses it
+def _version() -> str:
+    return f"layover {version('layover')}"
+
+
+app = App(
+    name="layover",
+    help="Durable workflows whose first-class act is the pause.",
+    version=_version,
+    help_epilogue="Exit codes: 0 done, 1 failed, 2 bad input, 3 unknown id, 4 wrong state, 10 resting.",
+)
+app["--help"].group = app["--version"].group = _REST
+for _group, _members in _COMMANDS.items():
+    for _name, (_place, _help) in _members.items():
+        app.command(f"layover.cli.{_place}", name=_name, group=_group, help=_help)
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a character that a stream has no bytes for is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    code = run_command(sys.argv[1:])
     try:
-        # A bare dash would be taken for an option.
-        words = [STANDARD_INPUT if word == "-" else word for word in sys.argv[1:]]
-        code = app(words, error_console=_err, result_action="return_value", exit_on_error=False, print_error=True)
-    except UnreadableFile as error:
-        _err.print(CycloptsPanel(str(error)))
-        code = BAD_INPUT
-    except CycloptsError:  # it has printed itself
-        code = BAD_INPUT
-    sys.exit(code if isinstance(code, int) else DONE)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+    sys.exit(code)
 
 
-def _checked(name: str) -> Checked:
-    return check(_read(name), syntax=_SYNTAXES.get(Path(name).suffix, "auto"))
-
-
-def _read(name: str) -> bytes:
-    """Return the content of a file, one byte more than is allowed at most: enough to see that it is too large."""
-    most = DEFAULT_LIMITS.bytes + 1
+def run_command(words: list[str]) -> int:
+    """Run one command and return its exit code; whatever goes wrong is told in a sentence."""
+    words = [STANDARD_INPUT if word == "-" else word for word in words]
     try:
-        if name == STANDARD_INPUT:
-            return sys.stdin.buffer.read(most)
-        with Path(name).open("rb") as file:
-            return file.read(most)
-    except OSError as error:
-        raise UnreadableFile(f"{name}: {error.strerror or error}") from error
+        code = app(words, result_action="return_value", exit_on_error=False, print_error=False)
+        return code if isinstance(code, int) else DONE
+    except Stop as stop:
+        return _ended(stop, stop)
+    except CycloptsError as error:
+        return _ended(error, Stop(" ".join(str(error).split()), BAD_INPUT, hint=_help_of(words)))
+    except LayoverError as error:
+        from layover.cli.faults import told  # noqa: PLC0415 - only what goes wrong needs it
+
+        return _ended(error, told(error))
+    except BrokenPipeError:  # whoever reads has seen enough
+        _forget_output()
+        return DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the edge of the program: a fault of ours is told like one
+        hint = "This is a fault of Layover. LAYOVER_DEBUG=1 shows where; please report it."
+        return _ended(error, Stop(f"{type(error).__name__}: {error}", FAILED, hint=hint))
 
 
-def _print_report(name: str, found: Checked) -> None:
-    for problem in found.problems:
-        where = f"{name}:{problem.line}:{problem.column}" if problem.line is not None else f"{name}: {problem.path}"
-        style = "yellow" if problem.severity == "warning" else "red"
-        _out.print(f"{where}: {problem.severity}: {problem.message} [{problem.code}]", style=style, markup=False)
-    if found.ok:
-        warnings = len(found.problems)
-        noted = f", {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
-        _out.print(f"{name}: workflow `{found.definition.name}` is sound{noted}", style="green", markup=False)
+def _ended(error: BaseException, stop: Stop) -> int:
+    """Say why a command did not go well, and what to do about it."""
+    from layover.cli.screen import note  # noqa: PLC0415 - only what goes wrong needs it
+
+    if os.environ.get("LAYOVER_DEBUG", "") not in ("", "0"):
+        sys.stderr.write("".join(traceback.format_exception(error)))
+    note(f"layover: {stop.message}", "red")
+    for detail in stop.details:
+        note(f"  {detail}")
+    if stop.hint:
+        note(stop.hint)
+    return stop.code
 
 
-def _print_json(value: object) -> None:
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value)).decode() + "\n")
+def _help_of(words: list[str]) -> str:
+    known = next((word for word in words if word in app), "")
+    return f"`layover {f'{known} ' if known else ''}--help` tells what it takes."
+
+
+def _forget_output() -> None:
+    """Write what is left to nowhere, so that the interpreter does not complain when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,7 +16,7 @@ import msgspec
 from layover.core.definitions.canonical import content_hash
 from layover.core.definitions.check import Checked, check
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
-from layover.core.definitions.model import Definition, Graph, Node, Part
+from layover.core.definitions.model import Concurrency, Definition, Graph, Node, Part, Rate
 from layover.core.definitions.node_types import (
     AskingNode,
     Callback,
@@ -43,6 +43,7 @@ Ports: TypeAlias = "Mapping[str, tuple[int, ...]]"
 Role: TypeAlias = Literal[
     "container",  # it opens scopes
     "call",  # something is called, and what it returns is the result
+    "callback",  # something is called, and replies to a point
     "awaited",  # something is started, and reports to a point
     "detached",  # an execution is started and left alone
     "wait",  # it waits at a point
@@ -67,6 +68,11 @@ class PlannedNode(msgspec.Struct, frozen=True, eq=False):
     expressions: Mapping[str, Program]
     fillings: Mapping[str, Filling]
     bodies: Mapping[str, PlannedGraph]
+
+    @property
+    def calls(self) -> str:
+        """The node type whose function is called: a callback names another than its own."""
+        return self.node.call or "" if isinstance(self.node, Callback) else self.node.type
 
     def targets(self, port: str) -> tuple[int, ...]:
         """Return the indexes of the nodes that a port leads to."""
@@ -99,6 +105,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     hash: str
     graph: PlannedGraph
     concurrency_key: Filling | None = None
+    rate_key: Filling | None = None
 
 
 def load(
@@ -115,13 +122,18 @@ def load(
 def compile_plan(checked: Checked) -> Plan:
     """Compile what has been checked; InvalidDefinition if errors were found."""
     definition, texts = checked.definition, checked.texts
-    limit = definition.settings.concurrency
+    settings = definition.settings
     return Plan(
         definition=definition,
         hash=content_hash(definition),
         graph=_compile_graph(definition.graph, texts),
-        concurrency_key=_compile_slots(limit, texts)[1].get("key") if limit is not None else None,
+        concurrency_key=_compile_key(settings.concurrency, texts),
+        rate_key=_compile_key(settings.rate, texts),
     )
+
+
+def _compile_key(limit: Concurrency | Rate | None, texts: Texts) -> Filling | None:
+    return _compile_slots(limit, texts)[1].get("key") if limit is not None else None
 
 
 def _compile_graph(graph: Graph, texts: Texts) -> PlannedGraph:
@@ -166,6 +178,8 @@ def _role(node: Node) -> Role:
             return "container"
         case ChildWorkflow(detached=True):
             return "detached"
+        case Callback(call=str()):
+            return "callback"
         case Callback() | ChildWorkflow():
             return "awaited"
         case WorkingNode():

@@ -13,15 +13,23 @@ from layover.core.definitions.node_types import TYPES
 from layover.core.errors import LayoverError
 
 if TYPE_CHECKING:
-    from layover.nodes.context import NodeContext
+    from layover.nodes.context import CallContext
 
 AnyFunction: TypeAlias = Callable[..., object]
+
+_NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine itself knows how to run
 
 
 class UnknownNodeType(LayoverError):  # noqa: N818 - it says what the type is
     """A node type for which this instance has no function."""
 
     code = "unknown_node_type"
+
+
+class UnknownProbe(LayoverError):  # noqa: N818 - it says what the probe is
+    """A node type for which no function tells whether a lost call had its effect."""
+
+    code = "unknown_probe"
 
 
 class BadFunction(LayoverError):  # noqa: N818 - it says what the function is
@@ -37,9 +45,10 @@ class Function(msgspec.Struct, frozen=True):
     function: AnyFunction
     is_async: bool
     context: str | None  # the parameter that takes the context, if there is one
+    blocks: bool  # that context is one whose methods block
     whole: str | None  # the parameter that takes the whole input, if it is no object
 
-    def call(self, given: object, context: NodeContext | None) -> object:
+    def call(self, given: object, context: CallContext | None) -> object:
         """Call it, with the context if it asks for one; an async one returns what is to be awaited."""
         named = given if isinstance(given, dict) else self._named(given)
         if self.context is not None:
@@ -60,20 +69,36 @@ class Registry:
 
     def __init__(self) -> None:
         self._functions: dict[str, Function] = {}
+        self._probes: dict[str, Function] = {}
 
-    def add(self, function: AnyFunction, name: str | None = None) -> str:
-        """Make a function a node type; the same name again replaces it."""
+    def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
+        """Make a function a node type, if wanted with its probe; the same name again replaces both."""
         known: str = name or str(getattr(function, "__name__", ""))
-        if not known.isidentifier() or known in TYPES:
+        if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
         self._functions[known] = _describe(known, function)
+        self._probes.pop(known, None)
+        if probe is not None:
+            self.add_probe(known, probe)
         return known
+
+    def add_probe(self, node_type: str, function: AnyFunction) -> None:
+        """Have a function tell whether a call of a node type that was lost had its effect; it is given the same."""
+        self.find(node_type)
+        self._probes[node_type] = _describe(node_type, function)
 
     def find(self, node_type: str) -> Function:
         """Return the function of a node type."""
         found = self._functions.get(node_type)
         if found is None:
             raise UnknownNodeType(f"No function is registered for the node type `{node_type}`.")
+        return found
+
+    def find_probe(self, node_type: str) -> Function:
+        """Return the function that tells whether a lost call of a node type had its effect."""
+        found = self._probes.get(node_type)
+        if found is None:
+            raise UnknownProbe(f"No function tells whether `{node_type}` happened.")
         return found
 
     def has(self, node_type: str) -> bool:
@@ -90,18 +115,26 @@ def _describe(name: str, function: AnyFunction) -> Function:
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY:
             raise BadFunction(f"`{name}` has the positional-only parameter `{parameter.name}`; nodes pass names.")
-    context = next((one.name for one in parameters if _is_context(one)), None)
-    others = [one.name for one in parameters if one.name != context and one.kind is one.POSITIONAL_OR_KEYWORD]
+    context = next((one for one in parameters if _context_kind(one)), None)
+    named = context.name if context is not None else None
+    others = [one.name for one in parameters if one.name != named and one.kind is one.POSITIONAL_OR_KEYWORD]
     target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004 - the method itself is inspected
+    is_async = asyncio.iscoroutinefunction(target)
+    blocks = context is not None and _context_kind(context) == "SyncNodeContext"
+    if is_async and blocks:
+        raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it; take a NodeContext.")
     return Function(
         name=name,
         function=function,
-        is_async=asyncio.iscoroutinefunction(target),
-        context=context,
+        is_async=is_async,
+        context=named,
+        blocks=blocks,
         whole=others[0] if len(others) == 1 else None,
     )
 
 
-def _is_context(parameter: inspect.Parameter) -> bool:
+def _context_kind(parameter: inspect.Parameter) -> str | None:
+    """Return which context a parameter takes, if it takes one; its annotation may be a class or a text."""
     annotation = parameter.annotation
-    return bool(getattr(annotation, "__name__", annotation) == "NodeContext")
+    name = str(getattr(annotation, "__name__", annotation)).rpartition(".")[2]
+    return name if name in ("NodeContext", "SyncNodeContext") else None

@@ -26,6 +26,10 @@ class CommitPoint(StrEnum):
     STATE_LOADED = "state_loaded"  # a state is loaded, and nothing is decided
     COMMAND_COMMITTED = "command_committed"  # a command is accepted, and nobody has been told
     ANSWER_COMMITTED = "answer_committed"  # an answer is accepted, and nobody has been told
+    SIGNAL_KEPT = "signal_kept"  # a signal is kept, and nobody who waits has been told
+    SIGNAL_TOLD = "signal_told"  # they have been told, and that is not noted
+    MESSAGES_DELIVERED = "messages_delivered"  # messages have arrived, and are still in the outbox
+    MESSAGES_SENT = "messages_sent"  # they are not there any more
     LEASES_RENEWED = "leases_renewed"
     LEASES_RELEASED = "leases_released"
     SNAPSHOT_DECIDED = "snapshot_decided"  # an append with a snapshot is about to be handed over

@@ -52,6 +52,8 @@ class Head(Record, frozen=True, kw_only=True):
     commands_seq: int = 0
     commands_done: int = 0
     takeovers: int = 0
+    missing: tuple[str, ...] = ()  # node types: whoever has a function for one of them may go on
+    missing_since: int | None = None
 
 
 class NewExecution(Record, frozen=True, kw_only=True):
@@ -83,6 +85,7 @@ class OpenedPoint(Record, frozen=True, kw_only=True):
 
     point: Point
     schema: object = None
+    waits: tuple[tuple[str, str], ...] = ()  # names and keys of the signals that it waits for
 
 
 class ChangedPoint(Record, frozen=True, kw_only=True):
@@ -102,9 +105,13 @@ PointChange: TypeAlias = OpenedPoint | ChangedPoint | ClosedPoint
 
 
 class Rest(Record, frozen=True, kw_only=True):
-    """The execution is given back with this append; `wake_at` is when time has something to do for it."""
+    """The execution is given back with this append; `wake_at` is when time has something to do for it.
+
+    Whoever has a function for one of the `missing` node types may take it up at once.
+    """
 
     wake_at: int | None = None
+    missing: tuple[str, ...] = ()
 
 
 class Closed(Record, frozen=True, kw_only=True):
@@ -114,10 +121,42 @@ class Closed(Record, frozen=True, kw_only=True):
     error_code: str = ""
 
 
+class Message(Record, frozen=True, kw_only=True):
+    """Something that an execution wants of another one, or of something shared: a row of its outbox.
+
+    It is known by its sender, the number of the event that it comes from, and its destination. It stays in the outbox
+    until it has arrived; whoever wrote it delivers it at once, and anybody else does when it comes due.
+    """
+
+    sender: str
+    n: int
+    destination: str
+    kind: str
+    body: bytes
+    due_at: int
+
+
+class Token(Record, frozen=True, kw_only=True):
+    """What lets somebody outside report to a callback point; only the hash of it is kept."""
+
+    hash: bytes
+    point: str
+
+
+class Entry(Record, frozen=True, kw_only=True):
+    """One stretch of a log: the bytes of its events, the first of which has number `seq`."""
+
+    seq: int
+    at: int
+    count: int
+    events: bytes
+
+
 class Append(Record, frozen=True, kw_only=True):
     """What one execution adds to its log in one commit, with all that is derived from it.
 
-    It passes only if owner, epoch, last_seq and commands_seq are what the writer believes them to be.
+    It passes only if owner, epoch, last_seq and commands_seq are what the writer believes them to be. `events` are the
+    last of the `count` events that it adds; those of `earlier` moments come before them.
     """
 
     execution_id: str
@@ -135,6 +174,9 @@ class Append(Record, frozen=True, kw_only=True):
     points: tuple[PointChange, ...] = ()
     snapshot: bytes | None = None
     closed: Closed | None = None
+    messages: tuple[Message, ...] = ()
+    tokens: tuple[Token, ...] = ()
+    earlier: tuple[Entry, ...] = ()
 
 
 class Command(Record, frozen=True, kw_only=True):
@@ -186,13 +228,17 @@ Refusal: TypeAlias = Refused
 
 
 class Claim(Record, frozen=True, kw_only=True):
-    """A wish to drive what is due; or one execution, due or not, closed or not, if nobody drives it."""
+    """A wish to drive what is due; or one execution, due or not, closed or not, if nobody drives it.
+
+    `types` are the node types that the instance has functions for: what waits for one of them is due for it.
+    """
 
     instance: str
     now: int
     lease_until: int
     most: int = 1
     execution_id: str | None = None
+    types: frozenset[str] = frozenset()
 
 
 class Claimed(Record, frozen=True, kw_only=True):
@@ -231,15 +277,6 @@ class Lease(Record, frozen=True, kw_only=True):
     epoch: int
 
 
-class Entry(Record, frozen=True, kw_only=True):
-    """One append in the log: the bytes of its events, the first of which has number `seq`."""
-
-    seq: int
-    at: int
-    count: int
-    events: bytes
-
-
 class Loaded(Record, frozen=True, kw_only=True):
     """What a state is made from: a snapshot and the entries after it."""
 
@@ -247,6 +284,75 @@ class Loaded(Record, frozen=True, kw_only=True):
     info: NewExecution
     entries: tuple[Entry, ...]
     snapshot: bytes | None = None
+
+
+class Outbox(Record, frozen=True, kw_only=True):
+    """Messages that are due, in the order in which each sender wrote them, and when the next one is."""
+
+    due: tuple[Message, ...] = ()
+    next_due: int | None = None
+
+
+# Signals
+
+
+class Signal(Record, frozen=True, kw_only=True):
+    """What arrives from outside; the same id is the same signal."""
+
+    id: str
+    name: str
+    key: str
+    at: int
+    data: bytes
+
+
+class Wait(Record, frozen=True, kw_only=True):
+    """A point that waits for signals of some name and key."""
+
+    execution_id: str
+    point: str
+
+
+# Limits
+
+
+class Rate(Record, frozen=True, kw_only=True):
+    """So many starts in a length of time, spread evenly once the first so many are used up."""
+
+    name: str
+    limit: int
+    per_ms: int
+
+
+class Slots(Record, frozen=True, kw_only=True):
+    """So many executions at once under a name, and what happens to one more."""
+
+    name: str
+    limit: int
+    on_conflict: Literal["queue", "reject", "cancel_running"] = "queue"
+
+
+class Wish(Record, frozen=True, kw_only=True):
+    """An execution wants to begin under limits; it holds its slot from then until it is closed."""
+
+    execution_id: str
+    slots: Slots | None = None
+    rate: Rate | None = None
+    priority: int = 0
+
+
+class Admission(Record, frozen=True, kw_only=True):
+    """Whether an execution may begin: it may, at a moment, after others, or not at all.
+
+    `admitted` puts the command `Admit` into its queue, once. `holders` are those that have the slots; a `waiting` one
+    is the `position`-th in line.
+    """
+
+    state: Literal["admitted", "later", "waiting", "rejected"]
+    name: str = ""
+    at: int | None = None
+    position: int = 0
+    holders: tuple[str, ...] = ()
 
 
 # Views

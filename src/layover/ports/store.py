@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
+        Admission,
         Append,
         Claim,
         Claims,
@@ -25,12 +26,17 @@ if TYPE_CHECKING:
         Fault,
         Lease,
         Loaded,
+        Message,
+        Outbox,
         Outcome,
         PointFilter,
         PointRow,
         Refusal,
         Reserved,
+        Signal,
         Version,
+        Wait,
+        Wish,
     )
 
 
@@ -56,8 +62,13 @@ class RunPlane(Protocol):
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is really driven; return the executions that were lost."""
 
-    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
-        """Give back what is driven, due at a moment; what has commands that were not moved into its log is due now."""
+    async def release(
+        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+    ) -> None:
+        """Give back what is driven, due at a moment; what has commands that were not moved into its log is due now.
+
+        Whoever has a function for one of the `missing` node types may take it up at once.
+        """
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
@@ -76,6 +87,75 @@ class RunPlane(Protocol):
 
         Whoever wishes to drive the execution because of it claims it at the same time, if nobody drives it.
         """
+
+
+class Outboxes(Protocol):
+    """What executions want of each other: written with their logs, kept until it has arrived."""
+
+    async def outbox(self, now: int, most: int) -> Outbox:
+        """Read messages that are due; those of one sender to one destination come in the order of their numbers."""
+
+    async def sent(self, messages: Sequence[Message]) -> None:
+        """Forget messages that have arrived."""
+
+    async def postpone(self, message: Message, due_at: int) -> None:
+        """Keep a message for later."""
+
+    async def outgoing(self, sender: str) -> list[Message]:
+        """Read the messages of one execution that have not arrived."""
+
+    async def token(self, hash_: bytes) -> Wait | None:
+        """Find the point that a token belongs to."""
+
+
+class Signals(Protocol):
+    """What arrives from outside by name and key, and who waits for it.
+
+    Whoever brings a signal keeps it, then looks who waits; whoever waits says so, then looks what has come. Each looks
+    after its own commit, so one of the two sees the other, and neither forgets to look: a signal is undispatched, and
+    the scan of a wait is a message, until that has been done.
+    """
+
+    async def keep_signal(self, signal: Signal) -> bool:
+        """Keep a signal, undispatched; false if one with this id was there before."""
+
+    async def waits(self, name: str, key: str) -> list[Wait]:
+        """Read who waits for signals of a name and key."""
+
+    async def signals(self, name: str, key: str, since: int) -> list[Signal]:
+        """Read the signals of a name and key that came at a moment or later, the oldest first."""
+
+    async def undispatched(self, before: int, most: int) -> list[Signal]:
+        """Read signals from before a moment whose waits have not all been told, the oldest first."""
+
+    async def dispatched(self, ids: Sequence[str]) -> None:
+        """Note that all who waited for signals have been told."""
+
+    async def forget_signals(self, before: int, most: int) -> int:
+        """Delete dispatched signals from before a moment; return how many."""
+
+
+class Limits(Protocol):
+    """Who may begin when only so many may."""
+
+    async def admit(self, wish: Wish, now: int) -> Admission:
+        """Let an execution begin if its limits allow it, or keep its place; asked again, tell how things stand.
+
+        An execution that is admitted finds `Admit` in its queue. With `cancel_running` those that hold or await slots
+        of the same name find `Cancel` in theirs. One that is rejected keeps no place; nor does one that is closed.
+        """
+
+    async def free(self, execution_id: str, now: int) -> list[str]:
+        """Give back the slot, or the place in line, of an execution; return those that were admitted in its stead.
+
+        Who gets the slot need not wait to ask again: its messages to itself come due at once, or at its moment.
+        """
+
+    async def forget_rates(self, now: int) -> int:
+        """Delete what is kept of rates that nothing is used of any more; return how many."""
+
+    async def admission(self, execution_id: str) -> Admission | None:
+        """Tell how things stand for an execution that has a slot or waits for one."""
 
 
 class Definitions(Protocol):
@@ -126,7 +206,20 @@ class Locks(Protocol):
         """Give a lock back."""
 
 
-class Store(RunPlane, Definitions, Views, Locks, Protocol):
+class Retention(Protocol):
+    """Deleting what nobody needs any more."""
+
+    async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
+        """Read executions that were closed before a moment, if they and their parents have nothing left to send.
+
+        The oldest come first.
+        """
+
+    async def purge(self, execution_ids: Sequence[str]) -> int:
+        """Delete all there is of executions; one that is open, or has something to send, is left alone."""
+
+
+class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Retention, Protocol):
     """All of it, with a beginning and an end."""
 
     async def open(self, instance: str) -> None:

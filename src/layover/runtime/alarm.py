@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
+
+    from layover.runtime.clock import Clock
 
 
 class Alarm:
     """Calls back at a moment; setting it to the moment that it has costs nothing."""
 
-    __slots__ = ("_at", "_handle", "_ring")
+    __slots__ = ("_at", "_clock", "_handle", "_ring")
 
-    def __init__(self, ring: Callable[[], None]) -> None:
+    def __init__(self, ring: Callable[[], None], clock: Clock) -> None:
         self._ring = ring
+        self._clock = clock
         self._at: int | None = None
-        self._handle: asyncio.TimerHandle | None = None
+        self._handle: asyncio.Handle | None = None
 
-    def set(self, at: int | None, now: int) -> None:
+    def set(self, at: int | None) -> None:
         """Ring at a moment (in milliseconds), or not at all."""
         if at == self._at:
             return
         self.clear()
         if at is not None:
             self._at = at
-            self._handle = asyncio.get_running_loop().call_later(max(0, at - now) / 1000, self._rung)
+            self._handle = self._clock.call_at(at, self._rung)
 
     def clear(self) -> None:
         """Do not ring."""
@@ -34,6 +37,15 @@ class Alarm:
             self._handle.cancel()
         self._handle = self._at = None
 
+    def end(self) -> None:
+        """Never ring again; whoever is called back is let go of, so that nothing holds on to it in a circle."""
+        self.clear()
+        self._ring = _nobody
+
     def _rung(self) -> None:
         self._handle = self._at = None
         self._ring()
+
+
+def _nobody() -> None:
+    pass

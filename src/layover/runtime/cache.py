@@ -24,8 +24,13 @@ class Kept(NamedTuple):
     size: int
 
 
+# What a state takes of memory, as measured: so much by itself, and so many times the bytes of its log.
+_BY_ITSELF = 5_000
+_PER_BYTE = 3
+
+
 class StateCache:
-    """The states that were used last, up to a number of bytes of the logs that they come from."""
+    """The states that were used last, up to a number of bytes of memory."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -36,10 +41,10 @@ class StateCache:
         """Keep a state, and let go of those that were not used for longest."""
         self._drop(execution_id)
         self._kept[execution_id] = kept
-        self.size += kept.size
+        self.size += _memory(kept)
         while self.size > self._most and self._kept:
             _, oldest = self._kept.popitem(last=False)
-            self.size -= oldest.size
+            self.size -= _memory(oldest)
 
     def take(self, head: Head) -> Kept | None:
         """Return a state that is still what the log says; it belongs to whoever took it."""
@@ -51,5 +56,9 @@ class StateCache:
     def _drop(self, execution_id: str) -> Kept | None:
         kept = self._kept.pop(execution_id, None)
         if kept is not None:
-            self.size -= kept.size
+            self.size -= _memory(kept)
         return kept
+
+
+def _memory(kept: Kept) -> int:
+    return _BY_ITSELF + _PER_BYTE * kept.size

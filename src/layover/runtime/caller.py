@@ -3,33 +3,39 @@
 A place is taken when a call is decided and given back when it ends. Nodes that find no place are queued; whenever one
 becomes free, the execution that has waited longest for its turn starts one of its nodes. Async functions run on the
 event loop and are cancelled when nobody waits for them any more; others run in threads, which cannot be stopped and are
-abandoned instead: what they return is not heard.
+abandoned instead: what they return is not heard. A call may also end in the middle, because its function asks somebody
+or sleeps; one that was to give signs of life and gives none is given up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-import random
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from layover.core.engine import commands as cmd
-from layover.core.engine.events import Error
-from layover.core.errors import LayoverError
 from layover.core.payloads import own, plain
-from layover.nodes.context import NodeContext
+from layover.nodes.addresses import with_token, without_token
+from layover.nodes.context import NodeContext, SyncNodeContext
+from layover.nodes.failing import failure, message_of, silence
+from layover.nodes.journal import Journal
+from layover.nodes.probing import probed
+from layover.nodes.pulse import Pulse
 from layover.ports.commit_points import CommitPoint, reached
 from layover.runtime.threads import Threads
 from layover.runtime.workers import Workers
 
 if TYPE_CHECKING:
     from layover.core.engine.effects import Call
-    from layover.nodes.registry import Registry
+    from layover.nodes.context import CallContext
+    from layover.nodes.registry import Function, Registry
     from layover.runtime.driven import Driven
     from layover.runtime.settings import Settings
+
+Told: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
 
 _TO_CLEAN_UP = 1.0  # seconds
 
@@ -37,13 +43,19 @@ _TO_CLEAN_UP = 1.0  # seconds
 class CallOut:
     """A call that is being made, or is about to be."""
 
-    __slots__ = ("call", "driven", "stopped", "worker")
+    __slots__ = ("call", "driven", "journal", "pulse", "stopped", "token", "worker")
 
-    def __init__(self, driven: Driven, call: Call) -> None:
+    def __init__(self, driven: Driven, call: Call, token: str | None = None) -> None:
         self.driven = driven
         self.call = call
+        self.token = token  # by which somebody is to call back
         self.stopped = False
         self.worker: asyncio.Task[None] | None = None
+        self.journal: Journal | None = None
+        self.pulse: Pulse | None = None
+
+    def __repr__(self) -> str:
+        return f"CallOut({self.driven.id} {self.call.node} {self.call.attempt})"  # without its input, and its token
 
     def stop(self) -> None:
         """Ask it to stop: it has time to clean up, and what it reports is no longer heard."""
@@ -59,6 +71,7 @@ class Caller:
         self._registry = registry
         self._loop = asyncio.get_running_loop()
         self._threads = Threads(settings.threads)
+        self._address = f"{settings.public_url.rstrip('/')}/api/v1/callbacks"
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
         self._turns: deque[Driven] = deque()
@@ -124,9 +137,9 @@ class Caller:
 
     # Calls
 
-    def call(self, driven: Driven, call: Call) -> None:
-        """Make a call for which a place was taken."""
-        out = CallOut(driven, call)
+    def call(self, driven: Driven, call: Call, token: str | None = None) -> None:
+        """Make a call for which a place was taken; with a token, it is told where to call back."""
+        out = CallOut(driven, call, token)
         driven.calls[call.node] = out
         self._out.add(out)
         self._workers.add(out)
@@ -134,20 +147,27 @@ class Caller:
     async def _make(self, out: CallOut, worker: asyncio.Task[None]) -> None:
         """Make a call, give its place back, and tell the execution what it came to."""
         driven, call = out.driven, out.call
-        told: cmd.Complete | cmd.Fail | None = None
+        told: Told | None = None
         try:
             if not out.stopped and self._may_begin(out, worker):
-                function = self._registry.find(call.node_type)
-                context = self._context(out) if function.context is not None else None
+                function = self._function(call)
+                if call.heartbeat is not None:
+                    out.pulse = Pulse(self._loop, call.heartbeat, partial(self._give_up, out))
+                context = self._context(out, function) if function.context is not None else None
                 if function.is_async:
-                    output = await function.call(own(call.input), context)  # type: ignore[misc]  # it is async
+                    output = await _begin(out, function, self._given(out), context)  # type: ignore[misc]  # it is async
                 else:
-                    work = partial(contextvars.copy_context().run, function.call, own(call.input), context)
+                    work = partial(contextvars.copy_context().run, _begin, out, function, self._given(out), context)
                     output = await self._threads.run(work)
-                told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
+                told = _result(out, output)
         except BaseException as error:  # noqa: BLE001 - whatever a function raises fails its node and nothing else
             # What it does when it is stopped is nobody's business: the call is made again, or not needed any more.
-            told = None if out.stopped or self._hurried else _failure(call, error)
+            told = None if out.stopped or self._hurried else _failure(out, error)
+        if out.pulse is not None:
+            out.pulse.stop()
+        if out.journal is not None:
+            out.journal.close()
+            told = out.journal.ended or told  # whatever the function made of being ended
         out.worker = None
         self._out.discard(out)
         if self._drained is not None and not self._out:
@@ -169,10 +189,40 @@ class Caller:
         worker.set_name(out.call.node_type)
         return True
 
-    def _context(self, out: CallOut) -> NodeContext:
-        return NodeContext(execution_id=out.driven.id, context_id=out.call.node, attempt=out.call.attempt)
+    def _function(self, call: Call) -> Function:
+        return self._registry.find_probe(call.node_type) if call.probe else self._registry.find(call.node_type)
 
-    def _tell(self, driven: Driven, out: CallOut, told: cmd.Complete | cmd.Fail | None) -> None:
+    def _given(self, out: CallOut) -> object:
+        """Return the input as the function's own."""
+        if out.token is None:
+            return own(out.call.input)
+        return with_token(out.call.input, out.token, f"{self._address}/{out.token}")
+
+    def _context(self, out: CallOut, function: Function) -> NodeContext | SyncNodeContext:
+        call, driven = out.call, out.driven
+        if not call.probe:  # which only looks
+            out.journal = Journal(call.node, call.attempt, call.journal, driven.write, out.token)
+        kind = SyncNodeContext if function.blocks else NodeContext
+        return kind(
+            execution_id=driven.id,
+            context_id=call.node,
+            attempt=call.attempt,
+            restored=own(call.checkpoint),
+            has_timeout=call.timeout_at is not None,
+            _journal=out.journal,
+            _pulse=out.pulse,
+            _loop=self._loop,
+        )
+
+    def _give_up(self, out: CallOut) -> None:
+        """Fail a call that gives no sign of life, and stop it."""
+        call = out.call
+        if out.driven.calls.get(call.node) is out and call.heartbeat is not None:
+            del out.driven.calls[call.node]
+            out.stop()
+            out.driven.feed(silence(call.node, call.attempt, call.heartbeat))
+
+    def _tell(self, driven: Driven, out: CallOut, told: Told | None) -> None:
         if told is not None and driven.calls.get(out.call.node) is out:
             del driven.calls[out.call.node]
             reached(CommitPoint.CALL_RETURNED)
@@ -183,6 +233,10 @@ class Caller:
         await self._wait_for_calls(grace)
         self.hurry()
         await self._wait_for_calls(_TO_CLEAN_UP)
+        self.dismiss()
+
+    def dismiss(self) -> None:
+        """Let workers and threads end that have nothing to do."""
         self._workers.stop()
         self._threads.stop()
 
@@ -204,31 +258,27 @@ class Caller:
         return len(self._out)
 
 
-def _failure(call: Call, error: BaseException) -> cmd.Fail:
-    """Return what a raised error is to a workflow."""
-    bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
-    code = error.code if isinstance(error, LayoverError) else "failed"
-    status = _trait(error, "status")
-    told = Error(
-        code=code,
-        type=type(error).__name__,
-        message=_message(error),
-        retryable=_trait(error, "retryable") is not False,
-        status=status if isinstance(status, int) and 0 <= status < 1_000 else None,
-    )
-    jitter = random.uniform(-1, 1)  # noqa: S311 - it spreads retries, it keeps no secret
-    return cmd.Fail(node=call.node, attempt=call.attempt, error=told, bases=bases, jitter=jitter)
+def _begin(out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
+    """Call a function, which is alive from here on; an async one returns what is to be awaited."""
+    if out.pulse is not None:
+        out.pulse.beat()
+    return function.call(given, context)
 
 
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)[:2_000].encode(errors="backslashreplace").decode()[:2_000]
-    except Exception:  # noqa: BLE001 - even its text may fail
-        return type(error).__name__
+def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed:
+    """Return what a function returned as what the execution is told."""
+    call = out.call
+    if call.probe:
+        return probed(call.node, call.attempt, output)
+    kept = plain(output)
+    if out.token is not None:
+        kept = without_token(kept, out.token)
+    return cmd.Complete(node=call.node, attempt=call.attempt, output=kept)
 
 
-def _trait(error: BaseException, name: str) -> object:
-    try:
-        return getattr(error, name, None)
-    except Exception:  # noqa: BLE001 - as above
-        return None
+def _failure(out: CallOut, error: BaseException) -> cmd.Fail | cmd.Probed:
+    """Return what a function raised as what the execution is told."""
+    call, message = out.call, message_of(error, out.token)
+    if call.probe:
+        return cmd.Probed(node=call.node, attempt=call.attempt, happened=None, problem=message)
+    return failure(call.node, call.attempt, error, message)

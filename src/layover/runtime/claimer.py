@@ -11,6 +11,7 @@ from layover.ports.errors import StoreError
 from layover.ports.records import Claim
 
 if TYPE_CHECKING:
+    from layover.nodes.registry import Registry
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
 
@@ -23,9 +24,10 @@ _log = logging.getLogger("layover.claimer")
 class Claimer:
     """Claims due executions for as long as there is room for them."""
 
-    def __init__(self, store: Store, driver: Driver) -> None:
+    def __init__(self, store: Store, driver: Driver, registry: Registry) -> None:
         self._store = store
         self._driver = driver
+        self._registry = registry
         self._hinted = asyncio.Event()
         self._next = 0
         self._stopped = asyncio.Event()
@@ -68,7 +70,8 @@ class Claimer:
         now = driver.clock.now()
         self._next = now + driver.settings.poll
         lease_until = now + driver.settings.lease_ttl
-        wish = Claim(instance=driver.instance, now=now, lease_until=lease_until, most=most)
+        types = self._registry.names()
+        wish = Claim(instance=driver.instance, now=now, lease_until=lease_until, most=most, types=types)
         claims = await self._store.claim(wish)
         if claims.next_due is not None:
             self._next = min(self._next, max(claims.next_due, now))
@@ -77,10 +80,7 @@ class Claimer:
 
     async def _sleep(self) -> None:
         """Wait for the next moment, or for a hint at an earlier one."""
-        while (left := self._next - self._driver.clock.now()) > 0 and not self._stopped.is_set():
+        clock = self._driver.clock
+        while self._next > clock.now() and not self._stopped.is_set():
             self._hinted.clear()
-            try:
-                async with asyncio.timeout(left / 1000):
-                    await self._hinted.wait()
-            except TimeoutError:
-                return
+            await clock.wait(self._next, self._hinted)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # This clock goes on while the machine sleeps, as leases do; where there is none, the next best is taken.
 _running = partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns
@@ -27,3 +32,15 @@ class Clock:
             return self._last
         self._last = now
         return now
+
+    def call_at(self, at: int, ring: Callable[[], None]) -> asyncio.Handle:
+        """Have something called at a moment; whatever waits for time to pass does so here."""
+        return asyncio.get_running_loop().call_later(max(0, at - self.now()) / 1000, ring)
+
+    async def wait(self, until: int, hinted: asyncio.Event) -> None:
+        """Return at a moment, or when somebody hints at something earlier."""
+        ringing = self.call_at(until, hinted.set)
+        try:
+            await hinted.wait()
+        finally:
+            ringing.cancel()

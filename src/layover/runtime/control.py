@@ -74,7 +74,8 @@ class Control(Executions):
             await instance.driver.take(Claims(claimed=(taken.claimed,)), lease_until)
         elif not taken.repeated:
             kind, body = encode_command(given)
-            self._pass_on(taken.execution_id, Command(n=taken.n, at=now, kind=kind, body=body), taken.owner)
+            command = Command(n=taken.n, at=now, kind=kind, body=body)
+            instance.driver.pass_on(taken.execution_id, command, taken.owner)
         return taken
 
     async def cancel_point(self, point: str, reason: str = "") -> Execution:
@@ -101,25 +102,14 @@ class Control(Executions):
         """Put a command into the queue of an open execution, and wait until it has been taken from there."""
         instance, id_ = self.instance, checked_id(execution_id)
         kind, body = encode_command(command)
-        now = instance.clock.now()
-        (taken,) = await instance.store.enqueue([Enqueue(execution_id=id_, kind=kind, body=body)], now)
+        (taken,) = await instance.driver.send([Enqueue(execution_id=id_, kind=kind, body=body)])
         if isinstance(taken, Refused):
             if taken.code == "unknown_execution":
                 raise UnknownExecution(taken.message)
             row = await instance.store.get(id_)
             raise WrongState(taken.message, row.head.status if row is not None else "unknown")
-        reached(CommitPoint.COMMAND_COMMITTED)
-        self._pass_on(id_, Command(n=taken.n, at=now, kind=kind, body=body), taken.owner)
         await instance.listeners.until(id_, lambda head: head.commands_done >= taken.n or head.status in CLOSED)
         return await self.get(id_)
-
-    def _pass_on(self, execution_id: str, command: Command, owner: str | None) -> None:
-        """Tell whoever drives the execution here, or have it claimed if nobody does."""
-        driver = self.instance.driver
-        if owner is None:
-            driver.hint(0)
-        elif owner == driver.instance:
-            driver.hear(execution_id, command)
 
     async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
@@ -136,7 +126,8 @@ class Control(Executions):
             if loaded is None:
                 raise UnknownExecution(f"There is no execution {head.execution_id}.")
             kept = await instance.driver.state_of(loaded)
-        instance.driver.go_on(claimed, kept, lease_until, command)
+        message = instance.beginning.ask_again(kept.state, claimed.head.priority)
+        instance.driver.go_on(claimed, kept, lease_until, command, message=message)
         seen = claimed.head.last_seq
         await instance.listeners.until(head.execution_id, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)

@@ -4,6 +4,10 @@ At most one append is on its way. What comes in meanwhile waits for its outcome 
 step. If the store refuses an append because commands have come that its writer had not seen, the decision is taken back
 and made again, commands first. If it refuses because somebody else drives the execution now, it is dropped and whatever
 is still running here is stopped; the store's rule makes sure that nothing it might report can do harm.
+
+In a workflow that is durable by the leg, what nobody outside can see is acted upon at once and written later, together
+with the next thing that somebody can. What has been acted upon is not taken back: commands that come in meanwhile are
+decided behind it.
 """
 
 from __future__ import annotations
@@ -14,29 +18,32 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
-from layover.core.engine.codec import encode_events, encode_state
-from layover.core.engine.command_codec import decode_command
 from layover.core.engine.decide import play
-from layover.core.engine.effects import Call, Close, StopCalls, effects
+from layover.core.engine.effects import Call, Close, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
 from layover.core.engine.timing import wake_at
 from layover.core.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import Append, Closed, Lease, Rest
+from layover.ports.records import Rest
 from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
+from layover.runtime.heard import Heard
 from layover.runtime.line import Line
 from layover.runtime.places import Places
-from layover.runtime.point_changes import point_changes
+from layover.runtime.preparing import append_of, derived
 from layover.runtime.steps import Step, in_order
-from layover.runtime.stranded import is_stranded, look_again_at
+from layover.runtime.stranded import missing_types
+from layover.runtime.unwritten import Unwritten
+from layover.runtime.writers import Writers
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
-    from layover.ports.records import Command, NewExecution, Outcome
+    from layover.ports.records import Append, Command, Lease, Message, NewExecution, Outcome
     from layover.runtime.caller import CallOut
     from layover.runtime.driver import Driver
+    from layover.runtime.preparing import Derived
+    from layover.runtime.writers import FromCall
 
 _log = logging.getLogger("layover.driven")
 
@@ -56,24 +63,25 @@ class Driven:
     __slots__ = (
         "_alarm",
         "_append",
+        "_by_leg",
+        "_derived",
         "_driver",
         "_inputs",
         "_line",
-        "_noted",
         "_places",
         "_refusals",
         "_resters",
         "_size",
-        "_snapshot_seq",
-        "_stash",
         "_step",
         "_was_closed",
+        "_writers",
         "calls",
-        "commands_seen",
         "created",
         "dropped",
         "epoch",
         "finished_at",
+        "first_message",
+        "heard",
         "id",
         "last_epoch",
         "last_seq",
@@ -81,7 +89,9 @@ class Driven:
         "lease_until",
         "new",
         "parked",
+        "snapshot_seq",
         "state",
+        "unwritten",
         "waits_turn",
     )
 
@@ -105,27 +115,30 @@ class Driven:
         self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
-        self.commands_seen = commands_seen
+        self.heard = Heard(execution_id, commands_seen)
         self.new = new
         self.created: asyncio.Future[Outcome] = driver.loop.create_future()
+        self.first_message: Message | None = None  # goes out with the first append
         self.finished_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
+        self._writers = Writers()
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
         self.parked = parked
         self._places = Places(driver.caller, closed=parked)
         self.waits_turn = False
-        self._noted = commands_seen
         self._line = Line(self.state)
-        self._snapshot_seq = kept.snapshot_seq
+        self.snapshot_seq = kept.snapshot_seq
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
+        self._by_leg = self.state.plan.definition.settings.durability == "leg"
+        self.unwritten = Unwritten()
         self._inputs: list[cmd.AnyCommand] = []
-        self._stash: dict[int, Command] = {}
         self._refusals = 0
         self._step: Step | None = None
+        self._derived: Derived | None = None
         self._append: Append | None = None
-        self._alarm = Alarm(self._ring)
+        self._alarm = Alarm(self._ring, driver.clock)
 
     # What comes in
 
@@ -135,29 +148,28 @@ class Driven:
         if self._append is None:
             self.go()
 
+    def write(self, command: FromCall) -> asyncio.Future[None]:
+        """Take what one of the calls says about itself; what is returned is done when that is durable."""
+        told = self._writers.add(command)
+        if self.dropped:
+            self._writers.give_up()
+        else:
+            self.feed(command)
+        return told
+
+    def flush(self) -> None:
+        """Write what has been acted upon, and is not in the log yet."""
+        if self.unwritten.count and self._append is None and not self.dropped:
+            self._submit(Step([], [], [], None, self._driver.clock.now()))
+
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
         return not self.dropped and self._driver.clock.now() < self.lease_until
 
     def hear(self, command: Command) -> None:
-        """Take a durable command that was sent to it from this process."""
-        if command.n > self.commands_seen:
-            self._stash[command.n] = command
-            if self._append is None:
-                self.go()
-
-    def read(self, commands: tuple[Command, ...]) -> list[cmd.AnyCommand]:
-        """Return durable commands as what they ask; from now on they count as seen."""
-        asked: list[cmd.AnyCommand] = []
-        for command in commands:
-            if command.n <= self.commands_seen:
-                continue
-            self.commands_seen = command.n
-            try:
-                asked.append(decode_command(command.kind, command.body))
-            except LayoverError as error:
-                _log.error("command_unreadable execution=%s n=%d error=%s", self.id, command.n, error.message)
-        return asked
+        """Take a durable command that was sent to it."""
+        if self.heard.hear(command) and self._append is None:
+            self.go()
 
     def start_queued(self) -> None:
         """Start one of the calls that wait for a place, of a type for which there is one."""
@@ -176,8 +188,8 @@ class Driven:
         """Decide all that has come in, and write it."""
         if self._append is not None or self.dropped:
             return
-        while self._stash and (heard := self._stash.pop(self.commands_seen + 1, None)) is not None:
-            self._inputs.extend(self.read((heard,)))
+        if self.heard.ahead:
+            self._inputs += self.heard.in_turn()
         if not self._inputs:
             return
         tried, self._inputs = self._inputs, []
@@ -205,6 +217,27 @@ class Driven:
         return Step(tried, events, effects(state, events), self._resting(now), now)
 
     def _write(self, step: Step) -> None:
+        """Have a step written; or act upon it, if it may be written later."""
+        if self._by_leg and self._may_wait(step):
+            self.unwritten.add(step.at, step.events)
+            self._done(step, {})
+        else:
+            self._submit(step)
+
+    def _may_wait(self, step: Step) -> bool:
+        """Return whether nobody outside could see that a step has been made."""
+        waiting, settings = self.unwritten, self._driver.settings
+        if self.new is not None or step.rest is not None or self._writers or self.heard.noted < self.heard.seen:
+            return False
+        if self.state.facts.gate != "open" or waiting.count >= settings.snapshot_every or self._is_overdue(step.at):
+            return False
+        return not derived(self.state, step, was_closed=self._was_closed).is_seen
+
+    def _is_overdue(self, now: int) -> bool:
+        since = self.unwritten.since
+        return since is not None and now - since >= self._driver.settings.leg_flush
+
+    def _submit(self, step: Step) -> None:
         append = self._prepare(step)
         reached(CommitPoint.APPEND_DECIDED)
         if self._refusals < _MOST_REFUSALS:
@@ -223,31 +256,14 @@ class Driven:
         self.state.journal.revert()
         self._places.reserve()
         try:
-            return self._prepare(self._decide(in_order(step.tried, self.read(commands)), step.at))
+            return self._prepare(self._decide(in_order(step.tried, self.heard.read(commands)), step.at))
         finally:
             self._places.open()
 
     def _prepare(self, step: Step) -> Append:
-        state, count, driver = self.state, len(step.events), self._driver
-        facts = state.facts
         self._step = step
-        self._append = append = Append(
-            execution_id=self.id,
-            owner=driver.instance,
-            epoch=self.epoch,
-            expected_seq=self.last_seq,
-            commands_seen=self.commands_seen,
-            at=step.at,
-            events=encode_events(step.events),
-            count=count,
-            status=state.status if step.rest is not None or facts.gate != "open" else "running",
-            new=self.new,
-            lease_until=self.lease_until,
-            rest=step.rest,
-            points=point_changes(state, step.events),
-            snapshot=self._snapshot(count, resting=step.rest is not None),
-            closed=None if bool(facts.closed) == self._was_closed else self._how_it_closed(),
-        )
+        self._derived = seen = derived(self.state, step, was_closed=self._was_closed)
+        self._append = append = append_of(self, self._driver, step, seen)
         return append
 
     def _resting(self, now: int) -> Rest | None:
@@ -261,61 +277,56 @@ class Driven:
             return None
         if self.parked or self._driver.stopping:
             return Rest(wake_at=now)  # what is queued is for another instance
-        if is_stranded(state, self._driver.caller.can_run):
-            return Rest(wake_at=look_again_at(state, now))
-        return None
-
-    def _how_it_closed(self) -> Closed:
-        """Return how the execution ended; of one that was reopened there is nothing to tell."""
-        facts = self.state.facts
-        return Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
-
-    def _snapshot(self, count: int, *, resting: bool) -> bytes | None:
-        """Return the state as bytes, if the log has grown by enough since the last time to be worth it."""
-        settings = self._driver.settings
-        grown = self.last_seq + count - self._snapshot_seq
-        enough = settings.snapshot_at_rest if resting else settings.snapshot_every
-        if grown < enough or self.state.facts.closed or grown < len(self.state.nodes):
-            return None
-        reached(CommitPoint.SNAPSHOT_DECIDED)
-        return encode_state(self.state)
+        missing = missing_types(state, self._driver.caller.can_run)
+        return Rest(wake_at=wake_at(state), missing=missing) if missing else None
 
     # The outcome
 
     def _told(self, outcome: Outcome | StoreError) -> None:
-        step, append = self._step, self._append
-        self._step = self._append = None
-        if step is None or append is None:
+        step, append, seen = self._step, self._append, self._derived
+        self._step = self._append = self._derived = None
+        if step is None or append is None or seen is None:
             raise AssertionError("an outcome came for an append that was never sent")
         if isinstance(outcome, StoreError):
             self._failed(outcome)
         elif outcome.verdict == "passed":
             self._passed(outcome, step, append)
+            if append.messages:
+                self._driver.post(append.messages)
+            self._done(step, seen.secrets)
         elif outcome.verdict == "uninformed":
             self._uninformed(outcome, step)
         else:
             self._lost(outcome)
 
     def _passed(self, outcome: Outcome, step: Step, append: Append) -> None:
+        """Take note that an append is durable."""
         reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
-        state = self.state
-        state.journal.keep()
         self._refusals = 0
         self.last_seq += append.count
         self.last_epoch = self.epoch
-        self._noted = append.commands_seen
+        self.heard.noted = append.commands_seen
         self._size += len(append.events)
-        self._was_closed = bool(state.facts.closed)
+        self._was_closed = bool(self.state.facts.closed)
+        self.unwritten.clear()
         if append.snapshot is not None:
-            self._snapshot_seq = self.last_seq
+            self.snapshot_seq = self.last_seq
+        self.first_message = None
         if self.new is not None:
             self.new = None
             self._tell_creator(outcome)
         listeners = self._driver.listeners
         if listeners.waiting:
             listeners.changed(self.id)
-        self._act(step)
+
+    def _done(self, step: Step, secrets: dict[str, str]) -> None:
+        """Act upon a step that will not be taken back, and go on."""
+        state = self.state
+        state.journal.keep()
+        self._act(step, secrets)
         self._places.give_back()
+        if self._writers:
+            self._writers.tell(step.tried, self.calls)
         if step.rest is not None:
             self._come_to_rest(step.rest)
             return
@@ -323,11 +334,11 @@ class Driven:
             self._line.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
             self._driver.caller.wait_turn(self)
         self._set_alarm()
-        if self._inputs or self._stash:
+        if self._inputs or self.heard.ahead:
             self.go()
 
-    def _act(self, step: Step) -> None:
-        """Do what the events ask of the world, now that they are durable."""
+    def _act(self, step: Step, secrets: dict[str, str]) -> None:
+        """Do what the events ask of the world."""
         if self.calls:
             for event in step.events:
                 if isinstance(event, ev.NodeFailed):
@@ -336,20 +347,22 @@ class Driven:
             match effect:
                 case Call():
                     self._places.hand_over(effect.node_type)
-                    self._driver.caller.call(self, effect)
+                    self._driver.caller.call(self, effect, secrets.get(effect.node))
                 case StopCalls(path=path):
                     self.stop_calls(path)
+                case StopCall(node=node):
+                    self.stop_call(node)
                 case Close():
                     self.finished_at = step.at
                 case _:
-                    pass
+                    pass  # rows and messages were written with the events
 
     def _uninformed(self, outcome: Outcome, step: Step) -> None:
         """Decide again, with the commands that the last decision did not know of."""
         self._refusals += 1
         self._take_back()
-        self._inputs = [*in_order(step.tried, self.read(outcome.commands)), *self._inputs]
-        self.commands_seen = max(self.commands_seen, outcome.commands_seq)
+        self._inputs = [*in_order(step.tried, self.heard.read(outcome.commands)), *self._inputs]
+        self.heard.seen = max(self.heard.seen, outcome.commands_seq)
         self.go()
 
     def _lost(self, outcome: Outcome) -> None:
@@ -395,24 +408,27 @@ class Driven:
     def _nothing_changed(self, step: Step) -> None:
         """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
         self.state.journal.keep()
-        if self._noted < self.commands_seen:
-            self._write(step)
-        elif self.state.resting:
-            self._alarm.clear()
+        if self.heard.noted < self.heard.seen or self._is_overdue(step.at):
+            self._submit(step)
+            return
+        if self._writers:
+            self._writers.tell(step.tried, self.calls)
+        if self.state.resting and not self.unwritten.count:
             self._end()
             self._driver.give_back(self, Rest(wake_at=wake_at(self.state)))
 
     def _come_to_rest(self, rest: Rest) -> None:
         self.stop_calls("")
-        self._alarm.clear()
         self._end()
         self._driver.rested(self, rest)
 
     def _end(self) -> None:
         self.dropped = True
+        self._alarm.end()
         for waiting in self._resters:
             if not waiting.done():
                 waiting.set_result(None)
+        self._writers.give_up()
 
     async def at_rest(self) -> None:
         """Return when the execution is no longer driven here: it has come to rest, or to its end, or was lost."""
@@ -423,12 +439,11 @@ class Driven:
 
     def keep(self) -> Kept:
         """Return the state with all that is needed to go on from it."""
-        return Kept(self.state, self.last_seq, self.last_epoch, self._snapshot_seq, self._size)
+        return Kept(self.state, self.last_seq, self.last_epoch, self.snapshot_seq, self._size)
 
     def drop(self) -> None:
         """Let go of the execution: it is somebody else's now."""
         self._end()
-        self._alarm.clear()
         self.stop_calls("")
         self._driver.forget(self)
 
@@ -450,7 +465,11 @@ class Driven:
         due = wake_at(self.state)
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
-        self._alarm.set(due, self._driver.clock.now() if due is not None else 0)
+        since = self.unwritten.since
+        if since is not None:
+            flush_at = since + self._driver.settings.leg_flush
+            due = flush_at if due is None else min(due, flush_at)
+        self._alarm.set(due)
 
     def _drained_by(self) -> int:
         return self.state.facts.paused_at + self._driver.settings.drain

@@ -9,22 +9,34 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
+from layover.core.engine.answers import Refused
 from layover.core.engine.codec import CorruptSnapshot, UnknownSnapshot, decode_events, decode_state
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
-from layover.ports.records import Lease
+from layover.ports.records import Command, Lease
 from layover.runtime.cache import Kept, StateCache
 from layover.runtime.driven import Driven
-from layover.runtime.stranded import is_stranded, look_again_at
+from layover.runtime.stranded import missing_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from layover.core.plan import Plan
-    from layover.ports.records import Claimed, Claims, Command, Head, Loaded, NewExecution, Rest
+    from layover.ports.records import (
+        Claimed,
+        Claims,
+        Enqueue,
+        Enqueued,
+        Head,
+        Loaded,
+        Message,
+        NewExecution,
+        Refusal,
+        Rest,
+    )
     from layover.ports.store import Store
     from layover.runtime.caller import Caller
     from layover.runtime.clock import Clock
@@ -68,12 +80,17 @@ class Driver:
         self._store = store
         self._plans = plans
         self.on_due: Callable[[int], None] | None = None
+        self.on_messages: Callable[[Sequence[Message]], None] | None = None
         self._releases: set[asyncio.Task[None]] = set()
 
     # Beginning
 
-    def create(self, execution_id: str, plan: Plan, new: NewExecution, create: cmd.Create) -> Driven:
-        """Begin an execution and drive it; its `created` tells when it is durable that it exists."""
+    def create(self, plan: Plan, new: NewExecution, create: cmd.Create, message: Message | None = None) -> Driven:
+        """Begin an execution and drive it; its `created` tells when it is durable that it exists.
+
+        With a `message`, that goes out as soon as it does.
+        """
+        execution_id = create.id
         state = Execution(plan)
         lease_until = self.clock.now() + self.settings.lease_ttl
         driven = Driven(
@@ -85,6 +102,7 @@ class Driver:
             new=new,
             parked=self.room <= 0,
         )
+        driven.first_message = message
         if execution_id not in self.driven:
             self.driven[execution_id] = driven
         driven.feed(create)
@@ -136,13 +154,14 @@ class Driver:
             await self._go_on_if_it_can(claimed, kept, lease_until)
 
     async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int) -> None:
-        now = self.clock.now()
         due = wake_at(kept.state)
-        if claimed.commands or (due is not None and due <= now) or not is_stranded(kept.state, self.caller.can_run):
+        missing = missing_types(kept.state, self.caller.can_run)
+        is_known = missing == claimed.head.missing  # else a leg writes it down, with since when
+        if claimed.commands or (due is not None and due <= self.clock.now()) or not missing or not is_known:
             self.go_on(claimed, kept, lease_until)
             return
-        _log.warning("functions_missing execution=%s", claimed.head.execution_id)
-        await self._release([_lease(claimed)], look_again_at(kept.state, now))
+        _log.warning("functions_missing execution=%s types=%s", claimed.head.execution_id, ",".join(missing))
+        await self._release([_lease(claimed)], due, missing)
 
     async def is_begun(self, execution_id: str) -> bool:
         """Return whether an execution is driven here; one that is just beginning is waited for."""
@@ -162,8 +181,10 @@ class Driver:
             entries = await self._store.history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
             return state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
 
-    def go_on(self, claimed: Claimed, kept: Kept, lease_until: int, *first: cmd.AnyCommand) -> Driven:
-        """Begin a leg of an execution that is ours, with what it is asked first, if anything."""
+    def go_on(
+        self, claimed: Claimed, kept: Kept, lease_until: int, *first: cmd.AnyCommand, message: Message | None = None
+    ) -> Driven:
+        """Begin a leg of an execution that is ours, with what it is asked and what it sends first, if anything."""
         head = claimed.head
         driven = Driven(
             self, head.execution_id, kept, _lease(claimed), lease_until=lease_until, commands_seen=head.commands_done
@@ -172,13 +193,14 @@ class Driver:
         if before is not None:
             before.drop()
         self.driven[head.execution_id] = driven
+        driven.first_message = message
         driven.feed(*first, *self._first_inputs(driven, claimed))
         return driven
 
     def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
         """Return what a leg begins with: calls that were out are made again, commands are obeyed, due timers fire."""
         state = driven.state
-        commands = driven.read(claimed.commands)
+        commands = driven.heard.read(claimed.commands)
         lost = bool(state.counts["calls"])
         cause = "recovered" if lost else "commands" if commands else "woken"
         inputs: list[cmd.AnyCommand] = [cmd.StartLeg(cause=cause, instance=self.instance)]
@@ -227,6 +249,11 @@ class Driver:
             del self.driven[driven.id]
             self.freed.set()
 
+    def flush(self) -> None:
+        """Have everything written that has been acted upon."""
+        for driven in self.driven.values():
+            driven.flush()
+
     async def release_all(self) -> None:
         """Give back everything: it is due at once, for anybody."""
         left = list(self.driven.values())
@@ -238,9 +265,9 @@ class Driver:
         if self._releases:
             await asyncio.wait(self._releases)
 
-    async def _release(self, leases: list[Lease], wake_at: int | None) -> None:
+    async def _release(self, leases: list[Lease], wake_at: int | None, missing: tuple[str, ...] = ()) -> None:
         try:
-            await self._store.release(self.instance, leases, wake_at)
+            await self._store.release(self.instance, leases, wake_at, missing)
         except StoreError as error:  # the leases run out by themselves
             _log.warning("release_failed executions=%d error=%s", len(leases), error.message)
 
@@ -251,6 +278,31 @@ class Driver:
         driven = self.driven.get(execution_id)
         if driven is not None:
             driven.hear(command)
+
+    async def send(self, commands: Sequence[Enqueue]) -> list[Enqueued | Refusal]:
+        """Put commands into queues, and tell those who drive the executions here; what nobody drives is claimed."""
+        if not commands:
+            return []
+        now = self.clock.now()
+        taken = await self._store.enqueue(commands, now)
+        reached(CommitPoint.COMMAND_COMMITTED)
+        for command, one in zip(commands, taken, strict=True):
+            if not isinstance(one, Refused) and not one.repeated:
+                told = Command(n=one.n, at=now, kind=command.kind, body=command.body)
+                self.pass_on(command.execution_id, told, one.owner)
+        return taken
+
+    def pass_on(self, execution_id: str, command: Command, owner: str | None) -> None:
+        """Tell whoever drives an execution here of a durable command, or have it claimed if nobody does."""
+        if owner is None:
+            self.hint(0)
+        elif owner == self.instance:
+            self.hear(execution_id, command)
+
+    def post(self, messages: Sequence[Message]) -> None:
+        """Have durable messages delivered."""
+        if self.on_messages is not None:
+            self.on_messages(messages)
 
     def hint(self, at: int) -> None:
         """Say that something comes due; whoever claims decides whether to look earlier than planned."""

@@ -11,15 +11,17 @@ import logging
 import signal
 from typing import TYPE_CHECKING, Self
 
+from layover.nodes.http_addresses import anywhere, is_public
+from layover.nodes.http_node import HttpNode
 from layover.nodes.registry import Registry
 from layover.runtime.clock import Clock
-from layover.runtime.control import Control
 from layover.runtime.instance import Instance
+from layover.runtime.outside import Outside
 from layover.runtime.settings import Settings
 from layover.runtime.watchdog import Watchdog
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Coroutine, Iterable, Mapping
     from types import TracebackType
 
     from layover.nodes.registry import AnyFunction
@@ -30,26 +32,46 @@ _log = logging.getLogger("layover.engine")
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
-class Engine(Control):
+class Engine(Outside):
     """A durable workflow engine on a store."""
 
-    def __init__(self, store: Store, *, nodes: Iterable[AnyFunction] = (), settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        nodes: Iterable[AnyFunction] = (),
+        probes: Mapping[str, AnyFunction] | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self._store = store
+        self._clock = clock if clock is not None else Clock()
         self._settings = settings or Settings()
         self._registry = Registry()
+        may_reach = anywhere if self._settings.http_private else is_public
+        self._http = HttpNode(self._settings.http_timeout, may_reach)
+        self._registry.add(self._http, "http")
         for function in nodes:
             self._registry.add(function)
+        for name, probe in (probes or {}).items():
+            self._registry.add_probe(name, probe)
         self._services: list[asyncio.Task[None]] = []
         self._watchdog: Watchdog | None = None
 
     async def __aenter__(self) -> Self:
-        clock = Clock()
+        clock = self._clock
         instance = Instance(self._store, self._registry, self._settings, clock)
         await self._store.open(instance.id)
         clock.set(await self._store.now())
         self._running = instance
         self._watchdog = Watchdog(self._settings.blocked_after / 1000)
-        self._serve(instance.claimer.run(), instance.keeper.renew(), instance.keeper.listen())
+        self._serve(
+            instance.claimer.run(),
+            instance.courier.run(),
+            instance.keeper.renew(),
+            instance.keeper.listen(),
+            instance.janitor.run(),
+        )
         _log.info("engine_opened instance=%s", instance.id)
         return self
 
@@ -66,9 +88,14 @@ class Engine(Control):
         instance.driver.stop()
         instance.claimer.stop()
         try:
-            await asyncio.wait(self._services[:1])  # the claimer
+            claimer, courier, *_ = self._services
+            await asyncio.wait([claimer])
             await instance.caller.stop(self._settings.grace / 1000 if grace is None else grace)
+            instance.driver.flush()
             await instance.committer.stop()
+            instance.courier.stop()
+            await asyncio.wait([courier])
+            await instance.committer.stop()  # what was delivered here may have led to more
             await instance.driver.release_all()
         finally:
             for service in self._services:
@@ -78,6 +105,7 @@ class Engine(Control):
             if self._watchdog is not None:
                 self._watchdog.stop()
             await self._store.close()
+            await self._http.close()
             _log.info("engine_closed instance=%s", instance.id)
 
     async def serve(self) -> None:

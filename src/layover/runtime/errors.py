@@ -22,12 +22,6 @@ class UnknownWorkflow(LayoverError):  # noqa: N818 - it says what the workflow i
     code = "unknown_workflow"
 
 
-class NotSupported(LayoverError):  # noqa: N818 - it says what the workflow is
-    """A workflow with something in it that this release cannot run."""
-
-    code = "not_supported"
-
-
 class UnknownExecution(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution that does not exist."""
 
@@ -48,6 +42,22 @@ class InvalidInput(LayoverError):  # noqa: N818 - it says what the input is
     def __init__(self, message: str, errors: tuple[tuple[str, str], ...]) -> None:
         super().__init__(message)
         self.errors = errors
+
+
+class LimitReached(LayoverError):  # noqa: N818 - it says what happened
+    """As many executions run as may at once, and the workflow rejects one more; `holders` are those that do."""
+
+    code = "limit_reached"
+
+    def __init__(self, message: str, holders: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.holders = holders
+
+
+class CallbackRefused(LayoverError):  # noqa: N818 - it says what happened
+    """A reply that nobody waits for: its token is not known, was used, or belongs to something that is over."""
+
+    code = "callback_refused"
 
 
 class WrongState(LayoverError):  # noqa: N818 - it says what is wrong

@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from msgspec.structs import replace
 
+from layover.core.definitions.durations import parse_duration
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
 from layover.core.payloads import plain
-from layover.core.schemas import misfits
 from layover.ports.records import CLOSED, ExecutionFilter, NewExecution, PointFilter
+from layover.runtime.beginning import check_input
 from layover.runtime.errors import (
     AlreadyExists,
     ExecutionCancelled,
     ExecutionFailed,
     InvalidInput,
+    LimitReached,
     UnknownExecution,
 )
 from layover.runtime.ids import checked_id, id_from_key, new_id
 from layover.runtime.node_executions import node_executions
 from layover.runtime.views import Execution, execution_view
-from layover.runtime.why import Why, why
+from layover.runtime.why import Why, summed_up, why
 from layover.runtime.workflows import Workflows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.core.plan import Plan
     from layover.ports.records import ExecutionRow, Head, PointRow
     from layover.runtime.cache import Kept
     from layover.runtime.instance import Instance
     from layover.runtime.node_executions import NodeExecution
+    from layover.runtime.why import Reason
 
 _AT_REST = frozenset({"waiting", "paused"})
+_DEEPEST = 10  # of the children of children that are asked why
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +51,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     priority: int = 0
     correlation_id: str | None = None
     trigger: object = None
+    delay: int | str | None = None  # milliseconds, or a duration such as `1h30m`
 
 
 _NO_OPTIONS = Options()
@@ -80,32 +86,44 @@ class Executions(Workflows):
         instance, chosen = self.instance, options or _NO_OPTIONS
         plan = await self.plan_of(workflow)
         value = plain(given)
-        _check_input(plan, value)
+        check_input(plan, value)
         execution_id = _id_for(instance, workflow, id, key)
+        now = instance.clock.now()
+        delay = _milliseconds(chosen.delay)
         new = NewExecution(
             workflow=workflow,
             hash=plan.hash,
-            created_at=instance.clock.now(),
+            created_at=now,
             priority=chosen.priority,
             user=chosen.user,
             correlation_id=chosen.correlation_id,
             tags=chosen.tags,
         )
         create = cmd.Create(
-            id=execution_id, input=value, trigger=chosen.trigger, user=chosen.user, instance=instance.id
+            id=execution_id,
+            input=value,
+            trigger=plain(chosen.trigger),
+            user=chosen.user,
+            instance=instance.id,
+            start_at=now + delay if delay else None,
         )
         driver = instance.driver
         if execution_id in driver.driven and await driver.is_begun(execution_id):
             return await self._existing(execution_id, on_conflict, wait)
-        driven = driver.create(execution_id, plan, new, create)
+        begun = instance.beginning.begin(plan, new, create)
+        driven = begun.driven
         outcome = await driven.created
         if outcome.verdict == "exists":
             return await self._existing(execution_id, on_conflict, wait)
+        if begun.wish is not None and begun.message is not None and not delay:
+            admission = await instance.beginning.apply(begun.wish, begun.message)
+            if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
+                raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
         if wait is not None:
             await driven.at_rest()
             state = driven.state
-            if not (state.facts.closed or (wait == "rest" and state.resting)):  # it was begun here, and goes on later
-                return await self.wait(execution_id, wait)
+            if not (state.facts.closed or (wait == "rest" and state.facts.started_at and state.resting)):
+                return await self.wait(execution_id, wait)  # it was begun here, and goes on later
         return execution_view(new, driven.state, driven.finished_at)
 
     async def _existing(self, execution_id: str, on_conflict: str, wait: Literal["rest", "end"] | None) -> Execution:
@@ -165,19 +183,53 @@ class Executions(Workflows):
         events = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
         return node_executions(plan, events)
 
-    async def points(self, execution_id: str | None = None, *, status: Sequence[str] = ("open",)) -> Sequence[PointRow]:
-        """Return pause points, the oldest first."""
+    async def points(
+        self, execution_id: str | None = None, *, status: Sequence[str] = ("open",), children: bool = False
+    ) -> Sequence[PointRow]:
+        """Return pause points, the oldest first; with `children`, also those of the executions that one waits for."""
+        if execution_id is None:
+            return await self.instance.store.points(PointFilter(status=tuple(status)))
+        found = await self._points_of(execution_id, status)
+        waiting = [one.point.child for one in found if one.point.child] if children else []
+        for _ in range(_DEEPEST):
+            inner = [row for child in waiting for row in await self._points_of(child, status)]
+            found = [*found, *inner]
+            waiting = [one.point.child for one in inner if one.point.child]
+        return sorted(found, key=lambda one: (one.point.opened_at, one.point.id))
+
+    async def _points_of(self, execution_id: str, status: Sequence[str]) -> Sequence[PointRow]:
+        """Return all points of one execution, which may be more than a page of them."""
         wanted = PointFilter(execution_id=execution_id, status=tuple(status))
-        return await self.instance.store.points(wanted)
+        found: Sequence[PointRow] = await self.instance.store.points(wanted)
+        page = found
+        while len(page) == wanted.limit:
+            wanted = replace(wanted, after=(page[-1].point.opened_at, page[-1].point.id))
+            page = await self.instance.store.points(wanted)
+            found = [*found, *page]
+        return found
 
     async def counts(self) -> dict[str, int]:
         """Return how many executions there are, by status."""
         return await self.instance.store.counts()
 
     async def why(self, execution_id: str) -> Why:
-        """Return what an execution waits for."""
+        """Return what an execution waits for, and what those wait for that it waits for."""
+        own, reasons = await self._reasons(execution_id, _DEEPEST)
+        return summed_up(reasons) if reasons else own
+
+    async def _reasons(self, execution_id: str, depth: int) -> tuple[Why, tuple[Reason, ...]]:
+        """Return why an execution stands still, followed through its children."""
+        instance = self.instance
         row, kept = await self._load(execution_id)
-        return why(row.head, kept.state, self.instance.clock.now(), self.instance.caller.can_run)
+        admission = await instance.store.admission(row.head.execution_id) if kept.state.facts.hold else None
+        own = why(row.head, kept.state, instance.clock.now(), admission)
+        reasons = own.reasons
+        for index, reason in enumerate(own.reasons):
+            if reason.kind == "child" and reason.execution and depth:
+                with suppress(UnknownExecution):  # it is about to be started
+                    _, because = await self._reasons(reason.execution, depth - 1)
+                    reasons = (*reasons[:index], replace(reason, because=because), *reasons[index + 1 :])
+        return own, reasons
 
     async def _load(self, execution_id: str) -> tuple[ExecutionRow, Kept]:
         """Return the row of an execution and the state that its log adds up to, both of the same moment."""
@@ -201,10 +253,14 @@ def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None)
     return new_id(instance.clock.now())
 
 
-def _check_input(plan: Plan, given: object) -> None:
-    errors = misfits(plan.definition.input, given)
-    if errors:
-        raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors)
+def _milliseconds(delay: int | str | None) -> int:
+    """Return how long to wait before the start; what lies in the past is no wait at all."""
+    if not isinstance(delay, str):
+        return max(delay or 0, 0)
+    try:
+        return parse_duration(delay)
+    except ValueError as error:
+        raise InvalidInput(f"`delay`: {error}.", (("delay", str(error)),)) from error
 
 
 def _is_closed(head: Head) -> bool:

@@ -7,14 +7,18 @@ import secrets
 import socket
 from typing import TYPE_CHECKING
 
+from layover.runtime.beginning import Beginning
 from layover.runtime.caller import Caller
 from layover.runtime.claimer import Claimer
 from layover.runtime.committer import Committer
+from layover.runtime.courier import Courier
 from layover.runtime.driver import Driver
 from layover.runtime.errors import EngineClosed
+from layover.runtime.janitor import Janitor
 from layover.runtime.keeper import Keeper
 from layover.runtime.listeners import Listeners
 from layover.runtime.plans import Plans
+from layover.runtime.switchboard import Switchboard
 
 if TYPE_CHECKING:
     from layover.nodes.registry import Registry
@@ -46,8 +50,12 @@ class Instance:
             listeners=self.listeners,
             plans=self.plans,
         )
-        self.claimer = Claimer(store, self.driver)
+        self.beginning = Beginning(store, self.driver, self.plans)
+        self.switchboard = Switchboard(store, self.driver)
+        self.courier = Courier(store, self.driver, self.beginning, self.switchboard)
+        self.claimer = Claimer(store, self.driver, registry)
         self.keeper = Keeper(store, self.driver)
+        self.janitor = Janitor(store, self.driver, self.plans)
 
 
 class Opened:

@@ -55,7 +55,7 @@ class Keeper:
         driver = self._driver
         while True:
             await asyncio.sleep(driver.settings.command_poll / 1000)
-            seen = [(driven.id, driven.commands_seen) for driven in driver.driven.values() if driven.new is None]
+            seen = [(driven.id, driven.heard.seen) for driven in driver.driven.values() if driven.new is None]
             if not seen:
                 continue
             try:

@@ -23,7 +23,7 @@ class Line:
     def add(self, names: Iterable[str]) -> None:
         """Put nodes at the end."""
         for name in names:
-            self._names.setdefault(self._state.planned(name).node.type, deque()).append(name)
+            self._names.setdefault(self._state.planned(name).calls, deque()).append(name)
 
     def next(self, has_place: Callable[[str], bool]) -> str | None:
         """Take the first node of a type for which there is a place."""

@@ -43,6 +43,13 @@ class Plans:
         self._latest[workflow] = (plan, now)
         return plan
 
+    async def numbered(self, workflow: str, number: int) -> Plan | None:
+        """Return the plan of a version by its number."""
+        for version in await self._store.versions(workflow):
+            if version.number == number:
+                return await self.of(version.hash)
+        return None
+
     def renew(self, plan: Plan, now: int) -> None:
         """Keep a plan that was just registered as the newest of its workflow."""
         self.keep(plan)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 from layover.core.engine import events as ev
 from layover.core.engine.answers import schema_of
+from layover.core.engine.signals import awaited_signals
 from layover.ports.records import ChangedPoint, ClosedPoint, OpenedPoint
 
 if TYPE_CHECKING:
@@ -43,4 +44,7 @@ def _change(state: Execution, point: str, end: str, *, new: bool) -> PointChange
     found = state.points.get(point)
     if found is None:
         return None if new else ClosedPoint(id=point, how=end)
-    return OpenedPoint(point=found, schema=schema_of(state, found)) if new else ChangedPoint(point=found)
+    if not new:
+        return ChangedPoint(point=found)
+    waits = awaited_signals(found) if found.kind == "signal" else ()
+    return OpenedPoint(point=found, schema=schema_of(state, found), waits=waits)

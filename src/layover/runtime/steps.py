@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from layover.ports.records import Rest
 
 # What an instance tells an execution by itself; everything else comes out of its queue.
-_OWN = (cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining, cmd.Complete, cmd.Fail)
+_OWN = (
+    *(cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining),
+    *(cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep),
+)
 
 
 class Step(NamedTuple):

@@ -18,6 +18,7 @@ from layover.ports.errors import StoreUnavailable
 from layover.ports.records import ExecutionFilter, PointFilter
 from layover.ports.store import Inspectable
 from layover.runtime.plans import Plans
+from layover.runtime.verify_between import check_between
 from layover.runtime.verify_log import Broken, Log
 from layover.runtime.verify_rows import check_commands, check_head, check_points, check_rest
 
@@ -103,11 +104,14 @@ class _Checking:
 
     async def check(self, row: ExecutionRow) -> list[Broken]:
         try:
-            return await self._check(row)
+            found = await self._check(row)
         except StoreUnavailable:
             raise
         except (LayoverError, msgspec.MsgspecError) as error:
-            return [Broken("unreadable", f"It cannot be read: {error}")]
+            found = [Broken("unreadable", f"It cannot be read: {error}")]
+        if found and row.finished_at is not None and await self._store.get(row.head.execution_id) is None:
+            return []  # it was purged while it was looked at
+        return found
 
     async def _check(self, row: ExecutionRow) -> list[Broken]:
         plan = await self._plans.of(row.info.hash)
@@ -134,7 +138,17 @@ class _Checking:
             return found
         found += check_commands(row.head, beside.commands)
         found += check_points(row.head, beside.points, beside.commands, log)
+        between = [one async for one in check_between(self._store, row.head, log.state)]
+        if between and await self._has_moved(row.head):
+            self.moving = True
+        else:
+            found += between
         return list(dict.fromkeys(found))
+
+    async def _has_moved(self, head: Head) -> bool:
+        """Return whether something has become of an execution since its head was read."""
+        row = await self._store.get(head.execution_id)
+        return row is None or _place(row.head) != _place(head)
 
     async def _read_beside(self, row: ExecutionRow) -> _Beside | None:
         """Read points and commands together with the head that they belong to; None if it will not stand still."""

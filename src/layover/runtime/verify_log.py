@@ -29,7 +29,7 @@ _COMING_DUE = (ev.PausePointApplied, ev.PausePointExpired)
 _ENDS = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
 _OF_POINTS = (
     *(ev.PausePointDecided, ev.PausePointReceived, ev.PausePointReminded, ev.PausePointEscalated),
-    *(ev.PausePointDelegated, ev.PausePointHeld, ev.PausePointReleased, ev.PausePointAnswered),
+    *(ev.PausePointDelegated, ev.PausePointHeld, ev.PausePointReleased, ev.PausePointBeat, ev.PausePointAnswered),
     *(ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled),
 )
 _POINT_ENDS = (ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled)
@@ -136,7 +136,8 @@ class Log:
         if facts.closed and not isinstance(event, ev.ExecutionReopened):
             return Broken("after_end", f"it is {facts.closed} and was not reopened.")
         if facts.gate != "open" and isinstance(event, (*_STARTING, *_COMING_DUE)):
-            asked_within = isinstance(event, ev.PausePointOpened) and bool(event.key)  # by a call that was out
+            # By a call that was out, or about one that was lost.
+            asked_within = isinstance(event, ev.PausePointOpened) and bool(event.key or event.doubt)
             if not asked_within:
                 return Broken("behind_gate", f"it is {facts.gate}, and nothing may start or come due.")
         match event:
@@ -202,6 +203,8 @@ def _law_of_execution(state: Execution, event: ev.AnyEvent) -> Broken | None:
             return Broken("gate_order", f"it is {facts.gate} already.")
         case ev.ExecutionPaused() if facts.gate != "pausing":
             return Broken("gate_order", "nobody asked it to pause.")
+        case ev.ExecutionPauseNoted() if facts.gate == "open":
+            return Broken("gate_order", "it was told to pause, and did not.")
         case ev.ExecutionResumed() if facts.gate == "open":
             return Broken("gate_order", "it was not paused.")
         case ev.ExecutionReopened() if not facts.closed:

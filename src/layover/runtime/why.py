@@ -6,23 +6,27 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.engine.signals import awaited_signals
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from layover.core.engine.state import Execution, NodeState, Point
-    from layover.ports.records import Head
+    from layover.ports.records import Admission, Head
 
 _WORTH_TELLING = 2
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is waited for."""
+    """One thing that is waited for; if that is another execution, `because` says what that one waits for."""
 
     kind: str
     text: str
     context_id: str = ""
+    since: int | None = None
     until: int | None = None
     execution: str = ""
+    because: tuple[Reason, ...] = ()
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,23 +36,34 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...] = ()
 
 
-def why(head: Head, state: Execution, now: int, can_run: Callable[[str], bool] = bool) -> Why:
-    """Explain what an execution is waiting for."""
+def why(head: Head, state: Execution, now: int, admission: Admission | None = None) -> Why:
+    """Explain what an execution is waiting for, as far as it knows itself."""
     facts = state.facts
     if facts.closed:
         return Why(summary=f"It is {facts.closed}: nothing is waited for.")
-    reasons = [
-        *_of_operator(state),
-        *_of_instances(head),
-        *_of_commands(head),
-        *_of_nodes(head, state, now, can_run),
-        *_of_points(state),
-    ]
+    return summed_up(
+        [
+            *_of_operator(state),
+            *_of_instances(head),
+            *_of_commands(head),
+            *_of_the_start(state, now, admission),
+            *_of_nodes(head, state, now),
+            *_of_points(state),
+        ]
+    )
+
+
+def summed_up(reasons: Sequence[Reason]) -> Why:
+    """Return reasons with a sentence for all of them, which follows the first to where it comes from."""
     if not reasons:
         return Why(summary="It is about to go on.")
-    first = reasons[0].text
+    first = reasons[0]
+    told = [first.text]
+    while first.because:
+        first = first.because[0]
+        told.append(first.text)
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return Why(summary=f"{first}{more}", reasons=tuple(reasons))
+    return Why(summary=f"{' '.join(told)}{more}", reasons=tuple(reasons))
 
 
 def _of_operator(state: Execution) -> list[Reason]:
@@ -75,13 +90,30 @@ def _of_commands(head: Head) -> list[Reason]:
     return [Reason(kind="commands", text=f"{unread} {noun} for the next step.")]
 
 
-def _of_nodes(head: Head, state: Execution, now: int, can_run: Callable[[str], bool]) -> list[Reason]:
+def _of_the_start(state: Execution, now: int, admission: Admission | None) -> list[Reason]:
+    facts = state.facts
+    if facts.started_at:
+        return []
+    if not facts.hold or (admission is None and facts.start_at is not None and facts.start_at > now):
+        return [Reason(kind="delay", text="It starts later.", since=facts.created_at, until=facts.start_at)]
+    if admission is not None and admission.state == "waiting":
+        holders = ", ".join(admission.holders)
+        text = f"It is number {admission.position} in line for the limit `{admission.name}`, held by {holders}."
+        return [Reason(kind="limit", text=text, since=facts.created_at, execution=(*admission.holders, "")[0])]
+    if admission is not None and admission.state == "later":
+        text = f"It may start later by the rate of `{admission.name}`."
+        return [Reason(kind="rate", text=text, since=facts.created_at, until=admission.at)]
+    text = "It is about to ask whether its limits let it start."
+    return [Reason(kind="limit", text=text, since=facts.created_at, until=facts.start_at)]
+
+
+def _of_nodes(head: Head, state: Execution, now: int) -> list[Reason]:
     found = []
     for name, node in sorted(state.nodes.rows.items()):
-        type_ = state.planned(name).node.type
-        if node.status == "queued" and not can_run(type_):
-            text = f"`{name}` waits for an instance that has a function for `{type_}`; this one has none."
-            found.append(Reason(kind="function", text=text, context_id=name))
+        type_ = state.planned(name).calls
+        if node.status == "queued" and type_ in head.missing:
+            text = f"`{name}` waits for an instance that has a function for `{type_}`."
+            found.append(Reason(kind="function", text=text, context_id=name, since=head.missing_since))
             continue
         told = _of_node(head, state, name, node, now)
         if told is not None:
@@ -123,6 +155,7 @@ def _of_points(state: Execution) -> list[Reason]:
             kind=point.kind,
             text=_text_of(point),
             context_id=point.node,
+            since=point.opened_at,
             until=point.deadline,
             execution=point.child,
         )
@@ -139,11 +172,16 @@ def _text_of(point: Point) -> str:
         case "approval" | "form":
             return f"`{point.node}` waits for {_people(point)}."
         case "signal":
-            return f"`{point.node}` waits for a signal."
+            return f"`{point.node}` waits for {_signals(point)}."
         case "callback":
             return f"`{point.node}` waits to be called back."
         case "child":
             return f"`{point.node}` waits for the execution {point.child}."
+
+
+def _signals(point: Point) -> str:
+    wanted = [f"`{name}`{f' with key `{key}`' if key else ''}" for name, key in awaited_signals(point)]
+    return f"the signal {wanted[0]}" if len(wanted) == 1 else f"signals: {', '.join(wanted)}"
 
 
 def _people(point: Point) -> str:

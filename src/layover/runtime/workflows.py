@@ -9,17 +9,13 @@ import msgspec
 
 from layover.core.definitions.canonical import document
 from layover.core.plan import Plan, load
-from layover.runtime.errors import NotSupported, UnknownWorkflow
+from layover.runtime.errors import UnknownWorkflow
 from layover.runtime.instance import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.core.plan import PlannedGraph
     from layover.ports.records import Version
-
-
-_NOT_YET = frozenset({"callback", "http", "wait_signal", "workflow"})
 
 
 class Workflows(Opened):
@@ -28,7 +24,6 @@ class Workflows(Opened):
     async def register(self, definition: Plan | Path | str | Mapping[str, object]) -> Version:
         """Keep a workflow: YAML or JSON text, the path of a file, a mapping, or a plan; return its version."""
         plan = _plan_of(definition)
-        _check_types(plan.graph)
         instance = self.instance
         body = msgspec.json.encode(document(plan.definition))
         name = plan.definition.name
@@ -42,15 +37,6 @@ class Workflows(Opened):
         if plan is None:
             raise UnknownWorkflow(f"There is no workflow `{workflow}`; register it first.")
         return plan
-
-
-def _check_types(graph: PlannedGraph) -> None:
-    """Refuse node types that the format has and this release cannot run: such a node would wait for ever."""
-    for planned in graph.nodes:
-        if planned.node.type in _NOT_YET:
-            raise NotSupported(f"`{planned.id}`: this release cannot run nodes of the type `{planned.node.type}` yet.")
-        for body in planned.bodies.values():
-            _check_types(body)
 
 
 def _plan_of(definition: Plan | Path | str | Mapping[str, object]) -> Plan:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.ports.errors import StoreError
 from layover.stores.ids import key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.ports.records import Append
+    from layover.ports.records import Append, Message, Token
 
 
 def checked_appends(appends: Sequence[Append]) -> tuple[Append, ...]:
@@ -31,3 +32,32 @@ def check_ids(execution_ids: Iterable[str]) -> None:
 def at_most(limit: int) -> int:
     """Return how many rows are wanted: a negative limit asks for none, not for all."""
     return max(limit, 0)
+
+
+def check_sender(append: Append, message: Message) -> None:
+    """Refuse what an execution sends in the name of another."""
+    if message.sender != append.execution_id:
+        text = f"{append.execution_id} cannot send a message of {message.sender}."
+        raise StoreError(text, code="foreign_message")
+
+
+def check_earlier(append: Append) -> None:
+    """Refuse stretches of a log that leave a gap, or are more than all that is added."""
+    seq = append.expected_seq + 1
+    for entry in append.earlier:
+        if entry.seq != seq or entry.count < 1:
+            raise StoreError(f"The log of {append.execution_id} would have a gap at event {seq}.", code="gap")
+        seq += entry.count
+    if seq > append.expected_seq + 1 + append.count:
+        raise StoreError(f"The log of {append.execution_id} would have more events than are told.", code="gap")
+
+
+def message_exists(message: Message) -> StoreError:
+    """Tell of a message that is written twice."""
+    text = f"{message.sender} has a message {message.n} for {message.destination} already."
+    return StoreError(text, code="message_exists")
+
+
+def token_exists(token: Token) -> StoreError:
+    """Tell of a token that is given out twice; not which, for it is a secret."""
+    return StoreError(f"A token of the point {token.point} was given out before.", code="token_exists")

@@ -8,7 +8,7 @@ from layover.ports.errors import StoreError
 
 
 # An execution that is driven writes many times, and the checks cost more than looking up what they came to.
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_000)
 def key(execution_id: str) -> bytes:
     """Return the id of an execution as it is kept; there is one way to write it, so that equal ids are equal texts."""
     try:

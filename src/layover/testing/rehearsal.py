@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
+from layover.core.engine.doubt import is_probing
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 from layover.core.engine.turn import UNLIMITED
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
     from layover.core.plan import Plan
 
 Behaviour = Callable[[object], object]
+Probe = Callable[[object], bool | None]
 
 
 class Rehearsal:
     """One execution, its log, and a clock; `behaviours` say what a function returns (or raises) for an input.
 
     `places` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
+    `probes` say whether a call that was lost had its effect, for functions whose `on_crash` is `probe`.
     """
 
     def __init__(
@@ -36,9 +39,11 @@ class Rehearsal:
         behaviours: Mapping[str, Behaviour] | None = None,
         now: int = 1_000,
         places: Places = UNLIMITED,
+        probes: Mapping[str, Probe] | None = None,
     ) -> None:
         self.plan = plan
         self.places = places
+        self.probes = dict(probes or {})
         self.behaviours = dict(behaviours or {})
         self.now = now
         self.state = Execution(plan)
@@ -64,10 +69,13 @@ class Rehearsal:
 
     def call(self, name: str) -> None:
         """Make one call that is out and report how it went."""
-        node = self.state.node(name)
-        behaviour = self.behaviours.get(self.state.planned(name).node.type, _echo)
+        node, function = self.state.node(name), self.state.planned(name).calls
+        if is_probing(self.state, name):
+            happened = self.probes.get(function, _nobody_knows)(node.input)
+            self.send(cmd.Probed(node=name, attempt=node.attempt, happened=happened))
+            return
         try:
-            output = behaviour(node.input)
+            output = self.behaviours.get(function, _echo)(node.input)
         except Exception as error:  # noqa: BLE001 - whatever a node raises fails that node
             bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
             told = ev.Error(code="failed", type=type(error).__name__, message=str(error))
@@ -133,3 +141,7 @@ class Rehearsal:
 
 def _echo(given: object) -> object:
     return given
+
+
+def _nobody_knows(_given: object) -> None:
+    return None

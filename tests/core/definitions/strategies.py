@@ -69,7 +69,8 @@ def _settings(dice: Dice, place: Place) -> Document:
             "max_pause": lambda: "none" if dice.chance() else duration(dice),
             "timeout": lambda: duration(dice),
             "on_resume_failure": lambda: dice.pick(("fail", "reopen")),
-            "concurrency": lambda: _concurrency(dice, place),
+            "concurrency": lambda: _concurrency(dice, _before_start(place)),
+            "rate": lambda: _rate(dice, _before_start(place)),
             "max_recoveries": lambda: dice.integer(0, 1_000_000_000),
             "retention": lambda: duration(dice),
         }
@@ -82,6 +83,16 @@ def _concurrency(dice: Dice, place: Place) -> Document:
         "on_conflict": lambda: dice.pick(("queue", "reject", "cancel_running")),
     }
     return {"limit": dice.integer(1, 1_000_000_000), **dice.some(optional)}
+
+
+def _rate(dice: Dice, place: Place) -> Document:
+    needed = {"limit": dice.integer(1, 1_000_000_000), "per": "1ms" if dice.chance(4) else "1h"}
+    return {**needed, **dice.some({"key": lambda: template(dice, place)})}
+
+
+def _before_start(place: Place) -> Place:
+    """Return what there is before an execution starts."""
+    return place._replace(terms=tuple(term for term in place.terms if term[0].startswith(("input", "trigger"))))
 
 
 class _Drawn(NamedTuple):

@@ -12,7 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from layover.core.definitions.durations import format_duration, parse_duration
-from layover.core.definitions.model import Concurrency, Edge, Heading, Part, Retry, Settings
+from layover.core.definitions.model import Concurrency, Edge, Heading, Part, Rate, Retry, Settings
 from layover.core.definitions.node_types import TYPES, AwaitedSignal, Call, Case, Escalation, People
 
 from .dice import Dice
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 _TIMES = frozenset({"delay", "max_delay", "max_pause", "timeout", "retention", "duration", "after", "deadline"}) | {
+    "per",
     "lookback",
     "heartbeat",
 }
@@ -37,6 +38,7 @@ _NESTED: dict[str, type[Part]] = {
     "to": People,
     "cases": Case,
     "signals": AwaitedSignal,
+    "rate": Rate,
 }
 
 

@@ -222,6 +222,18 @@ WRONG = {
         3,
         35,
     ),
+    "a rate over no time": (
+        "name: w\nsettings: {rate: {limit: 1, per: 0s}}\nnodes: [{id: a, type: delay, duration: 1s}]\n",
+        "bad_value",
+        2,
+        34,
+    ),
+    "a key made of what does not exist yet": (
+        "name: w\nsettings: {concurrency: {limit: 1, key: '${vars.a}'}}\nnodes: [{id: a, type: delay, duration: 1s}]\n",
+        "expression_unknown_name",
+        2,
+        44,
+    ),
     "a deadline without outcome": (nodes("- {id: f, type: form, deadline: 1d}"), "deadline_without_outcome", 3, 35),
     "an outcome without deadline": (
         nodes("- {id: f, type: form, on_deadline: fail}"),

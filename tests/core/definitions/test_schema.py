@@ -92,6 +92,8 @@ WRONG: dict[str, object] = {
     "a maximal pause that is another word": {"name": "w", "settings": {"max_pause": "never"}, "nodes": [NODE]},
     "recoveries below zero": {"name": "w", "settings": {"max_recoveries": -1}, "nodes": [NODE]},
     "a concurrency without its limit": {"name": "w", "settings": {"concurrency": {"key": "a"}}, "nodes": [NODE]},
+    "a rate without its time": {"name": "w", "settings": {"rate": {"limit": 1}}, "nodes": [NODE]},
+    "a rate of none": {"name": "w", "settings": {"rate": {"limit": 0, "per": "1s"}}, "nodes": [NODE]},
     "a start that is a number": {"name": "w", "start": 1, "nodes": [NODE]},
     "a start without a node": {"name": "w", "start": [], "nodes": [NODE]},
     "edges that are a mapping": {"name": "w", "edges": {"a": "b"}, "nodes": [NODE]},

@@ -227,6 +227,8 @@ class _Maker:
         }
         if not self._settled and dice.chance(4):
             node["timeout"] = "30s"
+        if not self._settled and dice.chance(3):
+            node["on_crash"] = dice.pick(("probe", "pause"))
         return {**node, **self._sometimes_retry()}
 
     def _sometimes_retry(self) -> Document:
@@ -279,7 +281,14 @@ class _Maker:
         return {**node, "response": self._value(place), **self._deadline(("continue", "partial", "expired", "fail"))}
 
     def _callback(self, _name: str, place: _Place) -> Document:
-        node = {"call": "steady", "input": self._value(place)}
+        dice = self._dice
+        node: Document = {"input": {"given": self._value(place), "reply_to": "${callback.url}"}}
+        if not dice.chance(4):
+            node["call"] = dice.pick(("steady", "steady", "moody", "flaky"))
+        if dice.chance():
+            node["heartbeat"] = "10m"
+        if dice.chance(4):
+            node["timeout"] = "30s"
         return {**node, **self._deadline(("continue", "expired", "fail")), **self._sometimes_retry()}
 
     def _workflow(self, _name: str, place: _Place) -> Document:

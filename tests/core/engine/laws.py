@@ -54,12 +54,15 @@ class Ledger:
         self._starts: set[tuple[str, int]] = set()
         self._in_flight: set[str] = set()
         self._children: set[str] = set()
+        self._callbacks: set[str] = set()
+        self._held = False
+        self.started = False
 
     def read(self, events: Iterable[ev.AnyEvent]) -> None:
         """Go through what was added to the log."""
         for event in events:
             assert not self.closed or isinstance(event, ev.ExecutionReopened), f"after the end: {event}"
-            if self.gate_closed and not (isinstance(event, ev.PausePointOpened) and event.key):
+            if self.gate_closed and not (isinstance(event, ev.PausePointOpened) and (event.key or event.doubt)):
                 assert not isinstance(event, (*_STARTING, *_COMING_DUE)), f"behind a closed gate: {event}"
             self._read_one(event)
         if self.closed:
@@ -69,39 +72,72 @@ class Ledger:
         match event:
             case ev.NodeScheduled() | ev.NodeStarted() | ev.NodeCompleted() | ev.NodeFailed():
                 self._read_node(event)
-            case ev.NodeCheckpointed():
-                assert self.open_attempts[event.node] == "started"
             case ev.NodeRecorded():
                 assert event.node in self._resting or self.open_attempts[event.node] == "started"
+            case ev.NodeCheckpointed() | ev.NodeHandedOver() | ev.NodeInDoubt() | ev.NodeProbed():
+                self._read_call(event)
             case ev.ScopeOpened() | ev.ScopeClosed():
                 self._read_scope(event)
             case ev.VariableSet():
                 assert not event.scope or event.scope in self.scopes
             case ev.PausePointOpened():
-                assert event.point not in self._seen_points
-                self._in_open_scopes(event.node)
-                assert event.node not in self._final
-                assert event.node not in self.points.values()
-                self._seen_points.add(event.point)
-                if event.key:  # a function rests, its call is over
-                    assert self.open_attempts.pop(event.node) == "started"
-                    self._resting.add(event.node)
-                self.points[event.point] = event.node
-                if event.kind == "child":
-                    child = str(event.details["child"])
-                    assert child not in self._children, f"a late result would fit: {event}"
-                    self._children.add(child)
-            case ev.PausePointAnswered():
+                self._read_opened(event)
+            case ev.PausePointAnswered() | ev.PausePointBeat():
                 assert event.point in self.points
                 assert event.point not in self._answered
-                self._answered.add(event.point)
+                if isinstance(event, ev.PausePointAnswered):
+                    self._answered.add(event.point)
+                else:
+                    assert event.point in self._callbacks
             case ev.PausePointApplied() | ev.PausePointExpired() | ev.PausePointCancelled():
                 self._read_end_of_point(event)
             case _:
                 self._read_execution(event)
 
+    def _read_call(self, event: ev.NodeCheckpointed | ev.NodeHandedOver | ev.NodeInDoubt | ev.NodeProbed) -> None:
+        how = self.open_attempts[event.node]
+        assert how == "started" or (how == "queued" and isinstance(event, ev.NodeHandedOver))
+        match event:
+            case ev.NodeHandedOver():
+                assert event.node in self.points.values(), f"it waits nowhere: {event}"
+                self.open_attempts[event.node] = "handed over"
+            case ev.NodeProbed():
+                assert event.attempt == self.attempts[event.node]
+                if event.happened is False:
+                    del self.open_attempts[event.node]
+            case _:
+                pass
+
+    def _read_opened(self, event: ev.PausePointOpened) -> None:
+        assert event.point not in self._seen_points
+        self._in_open_scopes(event.node)
+        assert event.node not in self._final
+        assert event.node not in self.points.values()
+        self._seen_points.add(event.point)
+        if event.key or event.doubt:  # a function rests, its call is over
+            how = self.open_attempts.pop(event.node, "")
+            assert how == "started" or event.doubt
+            self._resting.add(event.node)
+        if event.kind == "callback":
+            self._callbacks.add(event.point)
+        self.points[event.point] = event.node
+        if event.kind == "child":
+            child = str(event.details["child"])
+            assert child not in self._children, f"a late result would fit: {event}"
+            self._children.add(child)
+
     def _read_execution(self, event: ev.AnyEvent) -> None:
         match event:
+            case ev.ExecutionCreated():
+                self._held = event.hold
+            case ev.ExecutionAdmitted():
+                assert self._held
+                self._held = False
+            case ev.ExecutionStarted():
+                assert not self.started
+                assert not self._held
+                assert not self.gate_closed
+                self.started = True
             case ev.ExecutionPausing():
                 assert not self.gate_closed
                 self.gate_closed = True
@@ -113,7 +149,7 @@ class Ledger:
                 assert self._calls() == in_doubt, "calls are still out"
                 for name, fate in event.fates.items():
                     assert fate != "completed" or name in self._final
-                    assert (fate == "waiting") == (name in self.points.values())
+                    assert (fate == "waiting") == (name in self.points.values() and name not in in_doubt)
             case ev.ExecutionResumed():
                 assert self.gate_closed
                 self.gate_closed = False
@@ -132,14 +168,14 @@ class Ledger:
 
     def _calls(self) -> set[str]:
         """Return the nodes whose calls are out."""
-        out = {name for name, how in self.open_attempts.items() if how != "queued" and name not in self.points.values()}
+        out = {name for name, how in self.open_attempts.items() if how == "started"}
         return out - self._containers
 
     def _read_node(self, event: ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted | ev.NodeFailed) -> None:
         name = event.node
         self._in_open_scopes(name)
         assert name not in self._final, f"after its end: {event}"
-        assert name not in self.points.values(), f"its point is still open: {event}"
+        assert name not in self.points.values() or self._calls_again(event), f"its point is still open: {event}"
         self._resting.discard(name)
         match event:
             case ev.NodeScheduled():
@@ -165,6 +201,13 @@ class Ledger:
                 self.open_attempts.pop(name, None)
                 if final:
                     self._final.add(name)
+
+    def _calls_again(self, event: ev.AnyEvent) -> bool:
+        """Whether whoever is to call back is called once more, because the instance that called was lost."""
+        if not isinstance(event, ev.NodeScheduled | ev.NodeStarted):
+            return False
+        again = isinstance(event, ev.NodeStarted) or event.cause == "recovered"
+        return again and any(name == event.node for point, name in self.points.items() if point in self._callbacks)
 
     def _read_scope(self, event: ev.ScopeOpened | ev.ScopeClosed) -> None:
         path = _scope_path(event.node, event.key)
@@ -239,7 +282,8 @@ def check_state(state: Execution, ledger: Ledger, length: int) -> None:
         assert wake_at(state) is None
         assert state.status in ("completed", "failed", "cancelled")
         return
-    assert set(state.scopes.rows) == ({"", *ledger.scopes} if length else set())
+    assert bool(state.facts.started_at) == ledger.started
+    assert set(state.scopes.rows) == ({"", *ledger.scopes} if ledger.started else set())
     calls = {name for name, node in state.nodes.rows.items() if node.status in CALLING}
     entered = {name for name, node in state.nodes.rows.items() if node.status == "entered"}
     called = {point.node for point in state.points.rows.values() if point.kind in ("callback", "child")}
@@ -279,16 +323,21 @@ def _check_timers(state: Execution) -> None:
         point = state.points.get(key)
         if point is not None:
             assert point.status == "open"
-            assert at in (point.deadline, point.escalate_at, *point.remind_at)
+            assert at in (point.deadline, point.beat_by, point.escalate_at, *point.remind_at)
         else:
             assert state.node(key).status in ("running", "backoff")
     for point in state.points.rows.values():
         assert point.status != "open" or point.deadline is None or state.timers[point.id] <= point.deadline
-        assert state.node(point.node).status == "waiting"
+        assert point.status != "open" or point.beat_by is None or state.timers[point.id] <= point.beat_by
+        status = state.node(point.node).status
+        assert status == "waiting" or (point.kind == "callback" and status in ("running", "queued"))
+        assert status != "queued" or point.status == "open", "who has replied would be called"
         assert state.node(point.node).point == point.id
+        assert not point.doubt or state.node(point.node).doubt
     for name, node in state.nodes.rows.items():
         assert node.status != "backoff" or name in state.timers
         assert node.status != "waiting" or node.point in state.points
+        assert not node.point or node.point in state.points
 
 
 def _check_scopes(state: Execution) -> None:
@@ -313,6 +362,12 @@ def _check_rest(state: Execution) -> None:
         assert state.status == state.facts.gate
         assert state.facts.paused_reason
         assert state.facts.gate == "paused" or state.counts["calls"] or state.counts["children"]
+        return
+    if not state.facts.started_at:
+        assert state.status == "pending"
+        assert state.resting
+        assert wake_at(state) == (None if state.facts.hold else state.facts.start_at)
+        assert state.facts.hold or wake_at(state) is not None, "nothing keeps it from starting"
         return
     assert not state.queue.rows, "a node is ready and does not begin"
     answered = [point for point in state.points.rows.values() if point.status == "answered"]

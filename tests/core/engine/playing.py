@@ -13,7 +13,8 @@ import msgspec
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import decide, play
-from layover.core.engine.effects import StartChild, TellChild, effects
+from layover.core.engine.doubt import is_probing
+from layover.core.engine.effects import Call, Scan, StartChild, TellChild, TellParent, effects
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution, NodeState, Point
 from layover.core.engine.timing import wake_at
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _MOST_STEPS_TO_END = 1_000
 _ERROR = ev.Error(code="failed", type="OSError", message="lost")
 _DECODER = msgspec.json.Decoder(tuple[int, ev.AnyEvent])
-_FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
+_FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
 # These say something new each time: a node has come further, an instance is lost, time has passed, try once more.
 _NEW_EACH_TIME = (cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.StartLeg, cmd.StartQueued)
 
@@ -60,6 +61,8 @@ class Player:
         self.ledger = Ledger(plan)
         self.few_places = dice.chance(3)
         self.children: dict[str, str] = {}
+        self.called: dict[str, Call] = {}
+        self.messages: set[tuple[int, str]] = set()
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Ask something, and look whether all laws hold."""
@@ -98,6 +101,8 @@ class Player:
         self.ledger.read(events)
         check_state(self.state, self.ledger, len(self.log))
         self._watch_children(events)
+        self._watch_messages(events)
+        self._watch_calls(events)
 
     def _watch_children(self, events: list[ev.AnyEvent]) -> None:
         """Look whether exactly the children that are waited for were started and not told to stop."""
@@ -113,6 +118,36 @@ class Player:
                     del self.children[point]
         assert self.children == {point.id: point.child for point in self.state.points.rows.values() if point.child}
 
+    def _watch_messages(self, events: list[ev.AnyEvent]) -> None:
+        """Look whether each is told at most one thing by one event, which is one of these."""
+        for effect in effects(self.state, events):
+            match effect:
+                case StartChild() | TellChild():
+                    to = effect.child
+                case TellParent():
+                    to = effect.parent
+                case Scan():
+                    to = effect.point
+                case _:
+                    continue
+            assert len(self.log) - len(events) <= effect.seq < len(self.log)
+            assert (effect.seq, to) not in self.messages, "an event says two things at once"
+            self.messages.add((effect.seq, to))
+
+    def _watch_calls(self, events: list[ev.AnyEvent]) -> None:
+        """Look whether whatever runs was called, and was told all that it has to know."""
+        for effect in effects(self.state, events):
+            if isinstance(effect, Call):
+                self.called[effect.node] = effect
+        if self.state.facts.closed:
+            return
+        for name, node in self.state.nodes.rows.items():
+            if node.status == "running":
+                call = self.called[name]
+                assert (call.attempt, call.point) == (node.attempt, node.point)
+                assert call.probe == is_probing(self.state, name)
+                assert call.node_type == self.state.planned(name).calls
+
     def crash(self) -> None:
         """Lose everything but the log."""
         stored = [msgspec.json.encode(entry) for entry in self.log]
@@ -124,7 +159,7 @@ class Player:
     def step(self) -> None:
         """Do something: mostly what is to be expected, often enough what is not."""
         if self.state.facts.closed and self.dice.chance(3):
-            name = self.dice.pick(sorted(self.state.nodes.rows))
+            name = self.dice.pick(sorted(self.state.nodes.rows) or ["n1"])
             self.send(cmd.Retry(by="op") if self.dice.chance() else cmd.Rewind(to=name, by="op"))
             return
         choice = self.dice.integer(0, 19)
@@ -140,11 +175,13 @@ class Player:
         elif choice == 15:
             self.send(self.dice.pick(self.sent))
         elif choice == 16:
-            self.send(cmd.Pause(reason="hold", by="op"))
+            self.send(cmd.Pause(reason="hold", by="op", order=self.dice.pick((0, 0, 1, 2))))
         elif choice == 17:
             self.send(cmd.Resume(by="op", data=self.dice.pick(({}, {"v": 2}))))
         elif choice == 18:
             self.crash()
+            if self.dice.chance():
+                self.send(cmd.Recover())
         else:
             self.send(self._act_of_an_operator())
 
@@ -159,8 +196,10 @@ class Player:
             cmd.Retry(by="op"),
             cmd.Rewind(to=dice.pick(names), by="op"),
             cmd.CancelPoint(point=dice.pick(points)),
+            cmd.ChildPaused(point=dice.pick(points), order=dice.integer(0, self.state.facts.pauses + 1)),
             cmd.ChildPaused(point=dice.pick(points)),
-            cmd.ChildPaused(point=dice.pick(points)),
+            cmd.Beat(point=dice.pick(points)),
+            cmd.Admit(),
             cmd.ChildResumed(point=dice.pick(points)),
             cmd.Create(id="x"),
             cmd.StopDraining(),
@@ -180,6 +219,8 @@ class Player:
             self.few_places = False
             if self.state.facts.gate != "open":
                 self.send(cmd.Resume(by="op"))
+            elif self.state.facts.hold:
+                assert self.send(cmd.Admit()), "it is held for ever"
             elif queued:
                 self.send(cmd.StartQueued(node=queued[0]))
             elif running:
@@ -205,6 +246,8 @@ class Player:
         points = sorted(point.node for point in self.state.points.rows.values() if point.status == "open")
         if self.state.facts.gate != "open" and not self.dice.chance(3):
             self.send(cmd.Resume(by="op"))
+        elif self.state.facts.hold:
+            self.send(cmd.Admit())
         elif queued and (not running or self.dice.chance()):
             self.send(cmd.StartQueued(node=self.dice.pick(queued)))
         elif running and (not points or self.dice.chance()):
@@ -219,8 +262,11 @@ class Player:
 
     def _outcome(self, name: str) -> cmd.AnyCommand:
         node = self.state.node(name)
+        if is_probing(self.state, name) and not self.dice.chance(4):
+            happened = self.dice.pick((True, False, None))
+            return cmd.Probed(node=name, attempt=node.attempt, happened=happened, output=3, problem="gone")
         try:
-            output = behave(self.state.planned(name).node.type, node.failures, node.input)
+            output = behave(self.state.planned(name).calls, node.failures, node.input)
         except Exception as error:  # noqa: BLE001 - whatever a function raises
             told = ev.Error(code="failed", type=type(error).__name__, message=str(error))
             bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
@@ -232,6 +278,8 @@ class Player:
         given = reply(name, may_be_late=False)
         assert given is not None
         match point.kind:
+            case "form" if point.doubt:
+                self.send(cmd.Answer(point=point.id, data={"happened": self.dice.chance(), "output": 1}, by="ann"))
             case "form" | "approval":
                 by = self.dice.pick(("ann", "bob"))
                 self.send(cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so"))
@@ -239,8 +287,13 @@ class Player:
                 key = self.dice.pick(("", "2"))
                 number = self.dice.integer(1, 3)
                 self.send(cmd.Deliver(point=point.id, id=f"s{number}", name="s", key=key, data=number))
-            case "child" if self.dice.chance(3):
-                self.send(cmd.ChildPaused(point=point.id) if self.dice.chance() else cmd.ChildResumed(point=point.id))
+            case "child" if self.dice.chance(2 if point.held else 3):
+                order = self.dice.pick((0, self.state.facts.pauses))
+                paused = cmd.ChildPaused(point=point.id, order=order)
+                self.send(cmd.ChildResumed(point=point.id) if point.held or self.dice.chance(4) else paused)
+            case "callback" if self.dice.chance(3):
+                self.now += self.dice.pick((1, 200_000, 300_000))
+                self.send(cmd.Beat(point=point.id))
             case "callback" | "child":
                 error = self.dice.pick((None, None, _ERROR))
                 self.send(cmd.Report(point=point.id, output=given.data, error=error))
@@ -258,6 +311,7 @@ class Player:
             cmd.Complete(node=name, attempt=attempt, output=7),
             cmd.Fail(node=name, attempt=attempt, error=_ERROR, jitter=0.5),
             cmd.Fail(node=name, attempt=attempt, error=msgspec.structs.replace(_ERROR, retryable=False)),
+            cmd.Probed(node=name, attempt=attempt, happened=dice.pick((True, False, None))),
             cmd.Checkpoint(node=name, attempt=attempt, data=attempt),
             cmd.Record(node=name, attempt=attempt, key="k", value=1),
             cmd.Ask(node=name, attempt=attempt, key="size", deadline_ms=dice.pick((None, 60_000))),
@@ -295,5 +349,16 @@ def begin(dice: Dice) -> Player:
     player = Player(load(workflow(dice, settled=False)), dice)
     if dice.chance(10):
         player.send(cmd.Wake())
-    player.send(cmd.Create(id="execution", input=dice.pick(INPUTS), user="ann"))
+    start_at = player.now + 60_000 if dice.chance(10) else None
+    parent = {"parent": "parent", "parent_point": "point"} if dice.chance(4) else {}
+    player.send(
+        cmd.Create(
+            id="execution",
+            input=dice.pick(INPUTS),
+            user="ann",
+            start_at=start_at,
+            hold=dice.chance(10),
+            **parent,
+        )
+    )
     return player

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover.core.engine import events as ev
 from layover.core.engine.commands import (
@@ -50,9 +51,13 @@ def begun(nodes: str) -> Rehearsal:
 
 
 def told(flow: Rehearsal, command: AnyCommand) -> list[Effect]:
-    """Return what child and parent are told because of a command."""
-    kinds = (StartChild, TellChild, TellParent)
-    return [one for one in effects(flow.state, flow.send(command)) if isinstance(one, kinds)]
+    """Return what child and parent are told because of a command, whatever its number."""
+    return [replace(one, seq=0) for one in messages(flow, command)]
+
+
+def messages(flow: Rehearsal, command: AnyCommand) -> list[StartChild | TellChild | TellParent]:
+    told = effects(flow.state, flow.send(command))
+    return [one for one in told if isinstance(one, StartChild | TellChild | TellParent)]
 
 
 # Starting
@@ -169,12 +174,12 @@ def test_a_child_that_was_never_started_is_not_told_to_stop() -> None:
 
 def test_a_parent_pauses_when_its_child_has() -> None:
     flow = begun(ONE)
-    assert told(flow, Pause(reason="hold")) == [TellChild(CHILD, "pause", "hold")]
+    assert told(flow, Pause(reason="hold")) == [TellChild(CHILD, "pause", "hold", order=1)]
     assert flow.status == "pausing"
     point = flow.point("c").id
-    assert flow.send(ChildPaused(point=point)) == [ev.PausePointHeld(point=point), ev.ExecutionPaused()]
+    assert flow.send(ChildPaused(point=point, order=1)) == [ev.PausePointHeld(point=point), ev.ExecutionPaused()]
     assert flow.status == "paused"
-    assert flow.send(ChildPaused(point=point)) == []
+    assert flow.send(ChildPaused(point=point, order=1)) == []
     assert told(flow, Resume(reason="go")) == [TellChild(CHILD, "resume", "go")]
     assert not flow.point("c").held
 
@@ -192,7 +197,7 @@ def test_a_parent_pauses_when_its_child_is_closed_instead() -> None:
 def test_a_parent_waits_for_its_calls_and_its_children() -> None:
     flow = begun(BESIDE_A_CALL % "end")
     flow.send(Pause())
-    flow.send(ChildPaused(point=flow.point("c").id))
+    flow.send(ChildPaused(point=flow.point("c").id, order=1))
     assert flow.status == "pausing"
     flow.call("a")
     assert flow.status == "paused"
@@ -219,11 +224,14 @@ def test_a_child_that_is_given_up_is_not_waited_for() -> None:
     assert flow.status == "paused"
 
 
-def test_a_child_that_is_paused_already_is_not_waited_for() -> None:
+def test_a_child_that_was_paused_before_has_to_answer_as_well() -> None:
     flow = begun(ONE)
     flow.send(ChildPaused(point=flow.point("c").id))
     assert flow.status == "waiting"
-    assert told(flow, Pause()) == [TellChild(CHILD, "pause", "Paused by an operator")]
+    assert flow.point("c").held
+    assert told(flow, Pause()) == [TellChild(CHILD, "pause", "Paused by an operator", order=1)]
+    assert flow.status == "pausing"
+    flow.send(ChildPaused(point=flow.point("c").id, order=1))
     assert flow.status == "paused"
 
 
@@ -235,6 +243,42 @@ def test_a_child_that_was_paused_and_goes_on_is_waited_for_again() -> None:
     assert flow.send(ChildResumed(point=point)) == []
     flow.send(Pause())
     assert flow.status == "pausing"
+
+
+def test_what_an_earlier_pause_came_to_does_not_end_a_later_one() -> None:
+    flow = begun(ONE)
+    point = flow.point("c").id
+    flow.send(Pause())
+    flow.send(Resume())
+    assert told(flow, Pause(reason="again")) == [TellChild(CHILD, "pause", "again", order=2)]
+    assert flow.send(ChildPaused(point=point, order=1)) == []
+    assert flow.status == "pausing"
+    flow.send(ChildPaused(point=point, order=2))
+    assert flow.status == "paused"
+
+
+def test_what_a_pause_came_to_that_is_over_changes_nothing() -> None:
+    flow = begun(ONE)
+    flow.send(Pause())
+    flow.send(Resume())
+    assert flow.send(ChildPaused(point=flow.point("c").id, order=1)) == []
+    assert not flow.point("c").held
+
+
+def test_word_of_a_pause_by_the_childs_own_operator_is_no_answer() -> None:
+    flow = begun(ONE)  # the child may have been told to go on since, and have yet to hear of it
+    flow.send(Pause())
+    flow.send(Resume())
+    flow.send(Pause())
+    assert flow.send(ChildPaused(point=flow.point("c").id)) == []
+    assert flow.status == "pausing"
+
+
+def test_pauses_that_are_decided_together_have_their_own_numbers() -> None:
+    flow = begun(ONE)
+    events = [event for command in (Pause(), Resume(), Pause()) for event in flow.send(command)]
+    orders = [(one.what, one.order) for one in effects(flow.state, events) if isinstance(one, TellChild)]
+    assert orders == [("pause", 1), ("resume", 0), ("pause", 2)]
 
 
 def test_only_a_child_is_held() -> None:
@@ -262,7 +306,8 @@ def child(nodes: str, *, point: str | None = "point") -> Rehearsal:
 def test_a_child_tells_what_it_came_to() -> None:
     flow = child("  - {id: a, type: f}\n")
     done = effects(flow.state, flow.send(Complete(node="a", attempt=1, output=7)))
-    assert done == [StopCalls(""), Close("completed"), TellParent("parent", "point", "closed", output=7)]
+    assert done == [StopCalls(""), Close("completed"), TellParent("parent", "point", "closed", output=7, seq=5)]
+    assert isinstance(flow.log[5][1], ev.ExecutionCompleted)
 
 
 def test_a_child_tells_why_it_failed() -> None:
@@ -283,6 +328,49 @@ def test_a_child_tells_that_it_is_paused_and_that_it_goes_on() -> None:
     assert told(flow, Pause()) == []
     assert told(flow, Complete(node="a", attempt=1)) == [TellParent("parent", "point", "paused")]
     assert told(flow, Resume()) == [TellParent("parent", "point", "resumed")]
+
+
+def test_a_child_tells_which_pause_of_its_parent_it_answers() -> None:
+    flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f, next: c}\n  - {id: c, type: f}\n")
+    flow.send(Pause(order=3))
+    assert told(flow, Complete(node="a", attempt=1)) == [TellParent("parent", "point", "paused", order=3)]
+    flow.send(Resume())
+    flow.send(Pause())
+    assert told(flow, Complete(node="b", attempt=1)) == [TellParent("parent", "point", "paused")]
+
+
+def test_a_child_that_is_paused_already_answers_its_parent_at_once() -> None:
+    flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
+    flow.send(Pause(reason="mine"))
+    flow.send(Complete(node="a", attempt=1))
+    assert told(flow, Pause(order=1, reason="yours")) == [TellParent("parent", "point", "paused", order=1)]
+    assert (flow.status, flow.state.facts.paused_reason) == ("paused", "mine")
+    assert told(flow, Pause(order=1)) == []
+    assert told(flow, Pause()) == []
+
+
+def test_a_child_that_is_being_paused_answers_when_it_is() -> None:
+    flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
+    flow.send(Pause())
+    assert told(flow, Pause(order=2)) == []
+    assert told(flow, Complete(node="a", attempt=1)) == [TellParent("parent", "point", "paused", order=2)]
+
+
+def test_a_child_that_goes_on_in_the_same_step_says_both() -> None:
+    flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
+    flow.send(Pause())
+    flow.send(Complete(node="a", attempt=1))
+    events = [event for command in (Pause(order=1), Resume()) for event in flow.send(command)]
+    said = [one.what for one in effects(flow.state, events) if isinstance(one, TellParent)]
+    assert said == ["paused", "resumed"]
+
+
+def test_a_message_has_the_number_of_its_event() -> None:
+    flow = begun(ONE)
+    for command in (Pause(), Resume(), Cancel()):
+        [message] = messages(flow, command)
+        kinds = (ev.ExecutionPausing, ev.ExecutionResumed, ev.PausePointCancelled)
+        assert isinstance(flow.log[message.seq][1], kinds)
 
 
 def test_a_detached_child_knows_its_parent_and_tells_it_nothing() -> None:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.engine.commands import Cancel, Complete, Create, Fail
+from msgspec.structs import replace
+
+from layover.core.engine.commands import (
+    Cancel,
+    Checkpoint,
+    Complete,
+    Create,
+    Fail,
+    Record,
+    Recover,
+    Retry,
+    Rewind,
+    Wake,
+)
 from layover.core.engine.effects import Call, Close, ClosePoint, Notify, OpenPoint, StartChild, StopCalls, effects
 from layover.core.engine.events import Error
 from layover.core.ids import child_id
@@ -27,6 +40,34 @@ def test_a_started_node_is_a_call() -> None:
     assert send(flow, Complete(node="a", attempt=1)) == [Call("b", "g", 1, None)]
 
 
+def test_a_call_is_told_what_earlier_ones_have_left() -> None:
+    flow = rehearse(
+        "  - {id: a, type: f, heartbeat: 5s, retry: {max_attempts: 2, delay: 1s}, next: b}\n  - {id: b, type: f}\n"
+    )
+    assert send(flow, Create(id="execution")) == [Call("a", "f", 1, None, heartbeat=5_000)]
+    flow.send(Checkpoint(node="a", attempt=1, data={"row": 3}))
+    flow.send(Record(node="a", attempt=1, key="k", value=1))
+    told = Call("a", "f", 2, None, heartbeat=5_000, checkpoint={"row": 3}, journal={"k": 1})
+    assert send(flow, Recover()) == [told]
+    flow.send(Fail(node="a", attempt=2, error=Error(code="failed", message="no")))
+    flow.now += 1_000
+    assert send(flow, Wake()) == [replace(told, attempt=3)]
+    flow.send(Fail(node="a", attempt=3, error=Error(code="failed", message="no")))
+    assert flow.status == "failed"
+    assert send(flow, Retry()) == [replace(told, attempt=4)]
+    flow.send(Complete(node="a", attempt=4))
+    node = flow.state.node("a")
+    assert (node.checkpoint, node.journal) == (None, {})
+
+
+def test_going_back_drops_what_earlier_calls_have_left() -> None:
+    flow = rehearse("  - {id: a, type: f}\n")
+    flow.send(Create(id="execution"))
+    flow.send(Checkpoint(node="a", attempt=1, data=1))
+    flow.send(Record(node="a", attempt=1, key="k", value=1))
+    assert Call("a", "f", 2, None) in send(flow, Rewind(to="a"))
+
+
 def test_a_point_is_opened_closed_and_people_are_told() -> None:
     flow = rehearse("  - {id: a, type: form}\n")
     opened = send(flow, Create(id="execution"))
@@ -39,7 +80,7 @@ def test_a_child_is_started() -> None:
     flow = rehearse("  - {id: c, type: workflow, workflow: other, input: {a: '${input}'}}\n")
     started = send(flow, Create(id="execution", input=4))[-1]
     child = child_id("execution", "c", 1)
-    assert started == StartChild(flow.point("c").id, "other", None, {"a": 4}, False, child)
+    assert started == StartChild(flow.point("c").id, "other", None, {"a": 4}, False, child, seq=3)
     assert flow.point("c").details["child"] == child
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from layover.core.engine import events as ev
-from layover.core.engine.commands import Deliver, Report
+from layover.core.engine.commands import Create, Deliver, Report
+from layover.core.engine.effects import OpenPoint, Scan, effects
+from layover.core.engine.signals import awaited_signals
 
 from .flows import only, rehearse
 
@@ -35,6 +39,31 @@ def test_a_signal_is_taken_if_name_key_and_filter_fit() -> None:
     assert flow.output == {"id": "5", "name": "paid", "key": "7", "data": {"sum": 20}, "at": flow.now}
 
 
+def test_a_signal_that_had_come_before_keeps_its_own_time() -> None:
+    flow = rehearse("  - {id: w, type: wait_signal, signal: paid, lookback: 1h}\n").start()
+    flow.send(Deliver(point=flow.point("w").id, id="1", name="paid", at=300))
+    assert flow.output == {"id": "1", "name": "paid", "key": "", "data": None, "at": 300}
+
+
+@pytest.mark.parametrize(("lookback", "since"), [("", 0), (", lookback: 1s", 1_000)])
+def test_what_had_come_before_is_looked_for_when_the_point_opens(lookback: str, since: int) -> None:
+    flow = rehearse(f"  - {{id: w, type: wait_signal, signal: paid, key: '${{input}}'{lookback}}}\n")
+    done = effects(flow.state, flow.send(Create(id="execution", input=7)))
+    point = flow.point("w")
+    assert done == [OpenPoint(point), Scan(point.id, (("paid", "7"),), flow.now - since, 2)]
+    assert isinstance(flow.log[2][1], ev.PausePointOpened)
+
+
+def test_each_signal_that_is_awaited_is_named_once() -> None:
+    several = "[{alias: a, signal: x}, {alias: b, signal: y, key: '${input}'}, {alias: c, signal: x}]"
+    flow = rehearse(f"  - {{id: w, type: wait_signal, signals: {several}}}\n").start(7)
+    assert awaited_signals(flow.point("w")) == (("x", ""), ("y", "7"))
+
+
+def test_only_a_point_for_signals_awaits_any() -> None:
+    assert awaited_signals(rehearse("  - {id: w, type: form}\n").start().point("w")) == ()
+
+
 def several(rules: str) -> str:
     return f"""
   - id: w
@@ -57,6 +86,23 @@ def test_a_required_signal_is_waited_for_even_if_enough_have_come() -> None:
     flow = rehearse(several("need: any")).start()
     assert deliver(flow, "w", "1", "x").status == "waiting"
     assert deliver(flow, "w", "2", "z").status == "completed"
+
+
+@pytest.mark.parametrize(("need", "names"), [("1", "z"), ("2", "zx"), ("3", "zxy"), ("any", "z")])
+def test_so_many_signals_are_enough(need: str, names: str) -> None:
+    flow = rehearse(several(f"need: {need}")).start()
+    for number, name in enumerate(names):
+        assert flow.status == "waiting"
+        deliver(flow, "w", str(number), name)
+    assert flow.status == "completed"
+
+
+def test_the_same_name_twice_takes_two_signals() -> None:
+    flow = rehearse("  - {id: w, type: wait_signal, signals: [{alias: a, signal: x}, {alias: b, signal: x}]}\n").start()
+    assert deliver(flow, "w", "1", "x", data=1).status == "waiting"
+    deliver(flow, "w", "2", "x", data=2)
+    assert isinstance(flow.output, dict)
+    assert {alias: signal["data"] for alias, signal in flow.output.items()} == {"a": 1, "b": 2}
 
 
 def test_a_signal_counts_once() -> None:

@@ -207,8 +207,8 @@ def going_back_from_a_failed_attempt(exhausted: str, to: str) -> None:
     flow.send(cmd.Rewind(to=to))
 
 
-def a_person_is_asked_when_time_has_passed() -> None:
-    flow = _begun("  - {id: a, type: delay, duration: 1s, next: b}\n  - {id: b, type: form}\n")
+def time_has_passed(then: str) -> None:
+    flow = _begun(f"  - {{id: a, type: delay, duration: 1s, next: b}}\n  - {{id: b, type: {then}}}\n", given={})
     flow.skip(1_000)
 
 
@@ -219,6 +219,7 @@ TWICE = """
   - {id: second, type: %s}
 """
 FINE, BROKEN, ASKED, WAITS = "compute, output: 1", "compute, output: '${input.missing}'", "form", "delay, duration: 1h"
+FOUR = (FINE, BROKEN, ASKED, WAITS)
 
 
 def going_back_ends_differently(first: str, second: str) -> None:
@@ -288,27 +289,102 @@ def an_operator_holds_what_waits_for_a_child(beside: str) -> None:
     flow.send(cmd.ChildPaused(point=flow.point("c").id))
 
 
+def an_execution_waits_for_its_start(then: str) -> None:
+    flow = rehearse(f"  - {{id: a, type: {then}}}\n")
+    flow.send(cmd.Create(id="execution", hold=True))
+    flow.send(cmd.Pause(by="op"))
+    flow.send(cmd.Resume(by="op"))
+    flow.send(cmd.Pause(by="op"))
+    flow.send(cmd.Admit())
+    flow.send(cmd.Resume(by="op"))
+
+
+def a_limit_holds_what_is_cancelled() -> None:
+    flow = rehearse("  - {id: a, type: f}\n")
+    flow.send(cmd.Create(id="execution", hold=True))
+    flow.send(cmd.Cancel())
+
+
+def an_execution_fails_before_it_starts(then: str, *, admitted: bool) -> None:
+    flow = rehearse(f"  - {{id: a, type: {then}}}\n", settings="{max_pause: 1s}")
+    flow.send(cmd.Create(id="execution", hold=True))
+    flow.send(cmd.Pause(by="op"))
+    if admitted:
+        flow.send(cmd.Admit())
+    flow.skip(1_000)
+    flow.send(cmd.Retry(by="op"))
+
+
+CALLED_BACK = """
+  - {id: s, type: compute, output: 0, next: [c, other]}
+  - {id: c, type: callback, call: f, input: "${1 / (1 - vars.count)}", deadline: 1h, on_deadline: fail,
+     next: {error: e}, retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}}
+  - {id: other, type: f, next: set}
+  - {id: set, type: set, values: {count: 1}}
+  - {id: e, type: form}
+"""
+
+
+def a_callback_waits_for_a_place(then: str) -> None:
+    flow = _begun(CALLED_BACK)
+    free, flow.places = flow.places, NoPlace()
+    flow.send(cmd.Recover())
+    match then:
+        case "replied":
+            flow.send(cmd.Report(point=flow.point("c").id))
+        case "given up":
+            flow.send(cmd.CancelPoint(point=flow.point("c").id))
+        case "late":
+            flow.skip(3_600_000)
+        case _:
+            flow.places = free
+            flow.send(cmd.StartQueued(node="c"))
+            flow.call("c")
+
+
+def a_callback_cannot_be_called_again() -> None:
+    flow = _begun(CALLED_BACK)
+    flow.send(cmd.Complete(node="other", attempt=1))
+    flow.send(cmd.Recover())
+
+
+def a_callback_cannot_be_called() -> None:
+    flow = _begun(CALLED_BACK)
+    _failed(flow, "c")
+    flow.now += 1_000
+    flow.send(cmd.Wake())
+    _failed(flow, "c")
+
+
+def a_lost_call_had_no_effect() -> None:
+    flow = _begun("  - {id: a, type: f, on_crash: probe}\n")
+    flow.send(cmd.Recover())
+    flow.send(cmd.Probed(node="a", attempt=2, happened=False))
+
+
 RARE: tuple[Callable[[], None], ...] = (
     a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt,
     a_scope_is_closed_while_a_call_in_it_waits_for_an_operator,
     lambda: resuming_gives_up_the_calls_that_a_pause_had_waited_for("form"),
     lambda: resuming_gives_up_the_calls_that_a_pause_had_waited_for("delay, duration: 1h"),
     resuming_ends_the_execution_while_a_call_is_out,
-    lambda: going_back_ends_differently(ASKED, FINE),
-    lambda: going_back_ends_differently(ASKED, BROKEN),
-    lambda: going_back_ends_differently(FINE, BROKEN),
-    lambda: going_back_ends_differently(BROKEN, FINE),
-    lambda: going_back_ends_differently(FINE, WAITS),
-    lambda: going_back_ends_differently(ASKED, WAITS),
-    lambda: going_back_ends_differently(ASKED, ASKED),
+    *(partial(going_back_ends_differently, first, then) for first in (FINE, BROKEN, ASKED) for then in FOUR),
     lambda: an_operator_holds_and_releases("f"),
     lambda: an_operator_holds_and_releases(WAITS),
     going_back_from_behind_the_gate,
     *(partial(going_back_from_a_failed_attempt, most, to) for most in ("1", "2") for to in ("a", "b")),
-    a_person_is_asked_when_time_has_passed,
+    *(partial(time_has_passed, then) for then in FOUR),
     *(partial(a_call_waits_for_a_place, then) for then in ("", "again", "released", "rewound")),
     a_call_that_waited_for_a_place_cannot_be_made,
     a_scope_is_closed_while_a_call_in_it_waits_for_a_place,
     lambda: an_operator_holds_what_waits_for_a_child(WAITS),
     lambda: an_operator_holds_what_waits_for_a_child(ASKED),
+    *(partial(an_execution_waits_for_its_start, then) for then in ("f", WAITS)),
+    a_limit_holds_what_is_cancelled,
+    *(partial(an_execution_fails_before_it_starts, then, admitted=True) for then in ("f", WAITS, ASKED)),
+    partial(an_execution_fails_before_it_starts, "f", admitted=False),
+    *(partial(a_callback_waits_for_a_place, then) for then in ("", "replied", "given up", "late")),
+    a_callback_cannot_be_called_again,
+    a_callback_cannot_be_called,
+    a_lost_call_had_no_effect,
 )

@@ -34,6 +34,8 @@ KINDS: tuple[type[msgspec.Struct], ...] = tuple(
     kind for kind in get_args(AnyCommand) if kind not in (cmd.Create, cmd.Cancel) for _ in range(OFTEN.get(kind, 1))
 )
 
+_LATE, _HELD = 5, 7
+
 Choices = list[int]
 journeys = st.tuples(st.integers(0, 99), st.lists(st.integers(0, 10_000), max_size=60))
 
@@ -43,7 +45,8 @@ def wander(journey: tuple[int, Choices], plans: Sequence[Plan] | None = None) ->
     number, choices = journey
     known = PLANS if plans is None else plans
     flow = Rehearsal(known[number % len(known)])
-    flow.send(cmd.Create(id="execution", input=[3, 1, 2]))
+    start_at = flow.now + 5_000 if number % 11 == _LATE else None
+    flow.send(cmd.Create(id="execution", input=[3, 1, 2], start_at=start_at, hold=number % 13 == _HELD))
     for choice in choices:
         step(flow, choice)
     return flow
@@ -95,7 +98,12 @@ def _command(state: Execution, kind: object, pick: _Pick) -> AnyCommand:
         "to": node if kind is cmd.Rewind else "cho",
         "key": str(pick.of(("first", "second"))),
         "length_ms": 5_000,
+        "happened": pick.of((True, False, None)),
+        "order": pick.below(state.facts.pauses + 1),
     }
+    asked = state.points.get(str(known["point"]))
+    if asked is not None and asked.doubt:
+        known["data"] = {"happened": pick.chance(2)}
     if kind is cmd.Report and pick.chance(2):
         known["error"] = None
     sketch = msgspec.structs.asdict(example(kind))
@@ -105,7 +113,7 @@ def _command(state: Execution, kind: object, pick: _Pick) -> AnyCommand:
 
 def _places(state: Execution, kind: type) -> list[str]:
     """Return nodes that a command of this kind may be about."""
-    reports = kind in (cmd.Complete, cmd.Fail, cmd.Checkpoint, cmd.Record)
+    reports = kind in (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record)
     running = [name for name, node in state.nodes.rows.items() if node.status == "running"] if reports else []
     return sorted(running or state.nodes.rows) or ["nowhere"]
 
@@ -225,6 +233,17 @@ PLANS = (
     on_failure: continue
     body: [{id: two, type: work, input: "${1 / (item - 2)}", next: three}, {id: three, type: delay, duration: 1s}]
 """
+    ),
+    _plan(
+        """
+  - {id: begin, type: compute, output: 1, next: [asked, probed, called]}
+  - {id: asked, type: work, on_crash: pause, next: last}
+  - {id: probed, type: work, on_crash: probe, timeout: 5s, retry: {max_attempts: 2, delay: 1s}, next: last}
+  - {id: called, type: callback, call: work, heartbeat: 10s, timeout: 5s, on_error: continue,
+     retry: {max_attempts: 3, delay: 1s, on_exhausted: pause}, next: last}
+  - {id: last, type: callback, input: {to: "${callback.token}"}, heartbeat: 1m}
+""",
+        "{resume: concurrent, max_pause: 1d}",
     ),
     _plan("  - {id: a, type: compute, output: 1, next: b}\n  - {id: b, type: compute, output: 2}\n"),
     _plan("  - {id: a, type: compute, output: '${input.missing}', next: b}\n  - {id: b, type: compute, output: 2}\n"),

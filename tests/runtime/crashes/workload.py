@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from layover.core.ids import child_id
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused, ExecutionCancelled, WrongState
+from layover.runtime.errors import AnswerRefused, CallbackRefused, ExecutionCancelled, WrongState
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from layover import Engine
     from layover.nodes.registry import AnyFunction
+    from layover.ports.records import Head
 
 SIZE = "{type: object, required: [size]}"
 WORKFLOWS = {
@@ -42,6 +45,39 @@ WORKFLOWS = {
     " {id: b, type: work}]",
     "again": "[{id: a, type: fails_once, next: b}, {id: b, type: work}]",
     "unwanted": f"[{{id: a, type: work, next: ask}}, {{id: ask, type: form, schema: {SIZE}}}]",
+    "leg": "[{id: a, type: work, next: b}, {id: b, type: threaded, next: c}, {id: c, type: work, next: d},"
+    " {id: d, type: work}]\nsettings: {durability: leg}",
+    "leg_form": f"[{{id: a, type: work, next: b}}, {{id: b, type: work, next: ask}},"
+    f" {{id: ask, type: form, schema: {SIZE}, next: c}}, {{id: c, type: work, next: d}}, {{id: d, type: work}}]"
+    "\nsettings: {durability: leg}",
+    "leg_parallel": "[{id: all, type: parallel, branches: ["
+    "{id: l, body: [{id: a, type: work, next: nap}, {id: nap, type: delay, duration: 20ms, next: b},"
+    " {id: b, type: work}]}, {id: r, body: [{id: c, type: work, next: d}, {id: d, type: threaded}]}], next: e},"
+    " {id: e, type: work}]\nsettings: {durability: leg}",
+    "limited": "[{id: a, type: work, next: b}, {id: b, type: threaded}]\nsettings: {concurrency: {limit: 1}}",
+    "limited_again": "[{id: a, type: fails_once, next: b}, {id: b, type: work}]"
+    "\nsettings: {concurrency: {key: x, limit: 1}}",
+    "limited_form": f"[{{id: a, type: work, next: ask}}, {{id: ask, type: form, schema: {SIZE}, next: b}},"
+    " {id: b, type: work}]\nsettings: {concurrency: {limit: 2}}",
+    "limited_unwanted": f"[{{id: a, type: work, next: ask}}, {{id: ask, type: form, schema: {SIZE}}}]"
+    "\nsettings: {concurrency: {limit: 1}}",
+    "rated": "[{id: a, type: work, next: b}, {id: b, type: work}]"
+    "\nsettings: {concurrency: {limit: 1}, rate: {limit: 1, per: 50ms}}",
+    "family": "[{id: a, type: workflow, workflow: timer, next: b}, {id: b, type: work}]",
+    "families": "[{id: each, type: parallel, for_each: '[1, 2, 3]', body: ["
+    "{id: a, type: workflow, workflow: chain}], next: deep}, {id: deep, type: workflow, workflow: family}]",
+    "parting": "[{id: a, type: workflow, workflow: chain, detached: true, next: b}, {id: b, type: work}]",
+    "asking_family": "[{id: a, type: workflow, workflow: form, next: b}, {id: b, type: work}]",
+    "held_family": "[{id: a, type: workflow, workflow: form, next: b}, {id: b, type: work}]",
+    "unwanted_family": "[{id: a, type: workflow, workflow: form, next: b}, {id: b, type: work}]",
+    "signalled": "[{id: a, type: work, next: first},"
+    " {id: first, type: wait_signal, signal: paid, key: '${execution.id}', next: second},"
+    " {id: second, type: wait_signal, signal: paid, key: '${execution.id}', next: b}, {id: b, type: work}]",
+    "looking_back": "[{id: a, type: work, next: both}, {id: both, type: wait_signal, lookback: 1h, signals:"
+    " [{alias: x, signal: sent, key: '${execution.id}'}, {alias: y, signal: seen, key: '${execution.id}'}], next: b},"
+    " {id: b, type: work}]",
+    "replied": "[{id: a, type: work, next: pick},"
+    " {id: pick, type: callback, call: asks, input: {token: '${callback.token}'}, next: b}, {id: b, type: work}]",
     "patient": "[{id: a, type: waits, next: b}, {id: b, type: work}]",
     "endless": "[{id: a, type: hangs_once, next: b}, {id: b, type: work}]",
 }
@@ -57,10 +93,34 @@ OUTPUTS: dict[str, object] = {
     "late": "b",
     "again": "b",
     "unwanted": "cancelled",
+    "leg": "d",
+    "leg_form": "d",
+    "leg_parallel": "e",
+    "limited": "b",
+    "limited_again": "b",
+    "limited_form": "b",
+    "limited_unwanted": "cancelled",
+    "rated": "b",
+    "family": "b",
+    "families": "b",
+    "parting": "b",
+    "asking_family": "b",
+    "held_family": "b",
+    "unwanted_family": "cancelled",
+    "signalled": "b",
+    "looking_back": "b",
+    "replied": "b",
     "patient": "b",
     "endless": "b",
 }
-ALWAYS = ("chain", "retry", "timer", "loop", "parallel", "form", "forms", "held", "late", "again", "unwanted")
+OUTSIDE = ("signalled", "looking_back", "replied")
+ALWAYS = (
+    "chain", "retry", "timer", "loop", "parallel", "form", "forms", "held", "late", "again", "unwanted",
+    "family", "families", "parting", *OUTSIDE,
+)  # fmt: skip
+FAMILIES = ("family", "families", "parting", "asking_family", "held_family", "unwanted_family")
+# The children that somebody has to do something about, or whose parent does not wait for them.
+_LOOKED_AFTER = frozenset({"parting", "asking_family", "held_family", "unwanted_family"})
 
 
 class Effects:
@@ -80,6 +140,15 @@ class Effects:
             return []
         words = [line.split() for line in self._path.read_text().splitlines()]
         return [(execution, node, int(attempt)) for execution, node, attempt in words]
+
+    def keep_token(self, context: NodeContext, token: str) -> None:
+        """Keep by which token somebody outside is to reply."""
+        write(tokens_in(self._path.parent), f"{context.execution_id} {token}\n")
+
+
+def tokens_in(folder: Path) -> Path:
+    """Return where the tokens are that whoever replies has been told."""
+    return folder / "tokens"
 
 
 def write(path: Path, line: str) -> None:
@@ -121,13 +190,17 @@ def functions(effects: Effects, until: Callable[[], asyncio.Event] = asyncio.Eve
             raise ConnectionError("not today")
         return context.context_id
 
+    async def asks(context: NodeContext, token: str) -> None:
+        effects.add(context)
+        effects.keep_token(context, token)
+
     async def waits(context: NodeContext) -> str:
         effects.add(context)
         if context.attempt == 1:
             await until().wait()
         return context.context_id
 
-    return [work, threaded, third_time, fails_once, hangs_once, waits]
+    return [work, threaded, third_time, fails_once, hangs_once, waits, asks]
 
 
 async def register(engine: Engine) -> None:
@@ -143,6 +216,10 @@ def id_of(name: str, copy: int = 0) -> str:
 
 async def begin(engine: Engine, name: str, acks: Path, copy: int = 0) -> str:
     """Start an execution, unless it was before; keep that it was acknowledged."""
+    if name == "looking_back":
+        id_ = id_of(name, copy)
+        for signal in ("sent", "seen"):
+            await engine.deliver(signal, id_, id=f"{signal}-{id_}")
     begun = await engine.start(name, key=f"{name}-{copy}", on_conflict="return")
     write(acks, f"{begun.id} {name}\n")
     return begun.id
@@ -153,6 +230,10 @@ async def finish(engine: Engine, name: str, copy: int = 0) -> object:
     id_ = id_of(name, copy)
     if name == "held":
         await _hold(engine, id_)
+    if name in OUTSIDE:
+        await _tell_from_outside(engine, id_)
+    if name in _LOOKED_AFTER:
+        await _look_after(engine, name, id_)
     while True:
         head = await engine.instance.listeners.until(id_, lambda head: head.status in (*CLOSED, "paused"))
         if head is None or head.status in ("completed", "cancelled"):
@@ -160,11 +241,39 @@ async def finish(engine: Engine, name: str, copy: int = 0) -> object:
         if head.status == "failed":
             with suppress(WrongState):  # another process does the same
                 await engine.retry(id_, by="ann")
-        elif name == "unwanted":
+        elif name.endswith("unwanted"):
             with suppress(WrongState):
                 await engine.cancel(id_, by="ann")
         else:
             await _answer(engine, id_)
+
+
+async def _look_after(engine: Engine, name: str, parent: str) -> None:
+    """Do what is to be done about a child, and what its parent is to be told meanwhile."""
+    inner = child_id(parent, "a", 1)
+    while await engine.instance.store.get(inner) is None:
+        pass  # its start is on its way
+    if name == "unwanted_family":
+        with suppress(WrongState):  # it was cancelled before
+            await engine.cancel(parent, by="ann")
+        await engine.instance.listeners.until(inner, lambda head: head.status == "cancelled")
+        return
+    if name == "held_family":
+        await _hold_family(engine, parent)
+    while True:
+        head = await engine.instance.listeners.until(inner, lambda head: head.status in (*CLOSED, "paused"))
+        if head is None or head.status in CLOSED:
+            return
+        await _answer(engine, inner)
+
+
+async def _hold_family(engine: Engine, parent: str) -> None:
+    """Hold a parent with its child twice and let them go, unless that was done before."""
+    for _ in range((await engine.get(parent)).resume_count, 2):
+        with suppress(WrongState):  # another process does the same
+            await engine.pause(parent, "lunch", by="ann")
+            await engine.instance.listeners.until(parent, lambda head: head.status in (*CLOSED, "paused"))
+            await engine.resume(parent, by="ann")
 
 
 async def _result(engine: Engine, execution_id: str) -> object:
@@ -194,3 +303,33 @@ async def _hold(engine: Engine, execution_id: str) -> None:
             if not found.paused_reason:
                 await engine.pause(execution_id, "lunch", by="ann")
             found = await engine.resume(execution_id, by="ann")
+
+
+async def _tell_from_outside(engine: Engine, execution_id: str) -> None:
+    """Bring what an execution waits for, signals and replies, until it has come to its end."""
+    listeners = engine.instance.listeners
+    while True:
+        head = await listeners.until(execution_id, lambda head: head.status in (*CLOSED, "waiting"))
+        if head is None or head.status in CLOSED:
+            return
+        seen = head.last_seq
+        for row in await engine.points(execution_id):
+            if row.point.details.get("signal") == "paid":
+                await engine.deliver("paid", execution_id, id=row.point.id)
+            elif row.point.kind == "callback":
+                await _reply(engine, execution_id)
+        await listeners.until(execution_id, partial(_has_moved, seen))
+
+
+def _has_moved(seen: int, head: Head) -> bool:
+    return head.last_seq > seen or head.status in CLOSED
+
+
+async def _reply(engine: Engine, execution_id: str) -> None:
+    """Reply by every token that was ever told: one of them counts."""
+    path = engine.instance.store.path  # type: ignore[attr-defined]  # it is a file
+    for line in await asyncio.to_thread(lambda: tokens_in(path.parent).read_text().splitlines()):
+        asked, token = line.split()
+        if asked == execution_id:
+            with suppress(CallbackRefused):
+                await engine.call_back(token, "told")

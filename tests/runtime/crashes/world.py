@@ -34,10 +34,10 @@ _LONGEST = 50  # seconds that a process may take on a machine that is busy with 
 
 
 class Process:
-    """A process that runs the workload."""
+    """A process that runs the workload, or another of the programs beside it."""
 
-    def __init__(self, folder: Path, options: Options) -> None:
-        words = [sys.executable, "-m", "tests.runtime.crashes.worker", str(folder)]
+    def __init__(self, folder: Path, options: Options, program: str) -> None:
+        words = [sys.executable, "-m", f"tests.runtime.crashes.{program}", str(folder)]
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [*words, msgspec.json.encode(options).decode()],
             cwd=_ROOT,
@@ -105,9 +105,10 @@ class World:
         self.effects = workload.Effects(folder)
         self._processes: list[Process] = []
 
-    def run(self, **options: object) -> Process:
+    def run(self, program: str = "worker", **options: object) -> Process:
         """Begin a process."""
-        process = Process(self.folder, Options(**options))  # type: ignore[arg-type]  # a wrong one is noticed at once
+        chosen = Options(**options)  # type: ignore[arg-type]  # a wrong one is noticed at once
+        process = Process(self.folder, chosen, program)
         self._processes.append(process)
         return process
 

@@ -13,13 +13,13 @@ from layover.core.definitions.check_graph import check_graph
 from layover.core.definitions.check_nodes import NodeChecker
 from layover.core.definitions.check_schemas import check_schema
 from layover.core.definitions.node_types import Loop, Parallel, nested
-from layover.core.definitions.scopes import ROOTS, Scope, root_names
+from layover.core.definitions.scopes import BEFORE_START, ROOTS, Scope, root_names
 from layover.core.expressions import INT, Type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Sequence
 
-    from layover.core.definitions.model import Definition, Graph, Node
+    from layover.core.definitions.model import Definition, Graph, Node, Settings
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
     from layover.core.definitions.texts import Texts
@@ -45,9 +45,18 @@ class _Checker:
         if schema is not None:
             check_schema(schema, self._problems)
         names = root_names(definition)
-        if definition.settings.concurrency is not None:
-            self._expressions.check_part(definition.settings.concurrency, names)
+        self._check_limits(definition.settings, names)
         self._check_graph(definition.graph, names, None, ())
+
+    def _check_limits(self, settings: Settings, names: dict[str, Type]) -> None:
+        # They are asked before an execution starts: there is nothing else that a key could be made of.
+        before = {name: names[name] for name in BEFORE_START}
+        for limit in (settings.concurrency, settings.rate):
+            if limit is not None:
+                self._expressions.check_part(limit, before)
+        if settings.rate is not None and not settings.rate.per:
+            site = self._reading.site(settings.rate)
+            self._problems.add("bad_value", (site.get("per") or site).place, "`per` has to be longer than nothing.")
 
     def _check_graph(
         self, graph: Graph, names: dict[str, Type], outer: Scope | None, outer_ids: Sequence[Container[str]]

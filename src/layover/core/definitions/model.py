@@ -70,8 +70,18 @@ class Concurrency(Part, frozen=True, kw_only=True):
     on_conflict: Literal["queue", "reject", "cancel_running"] = "queue"
 
 
+class Rate(Part, frozen=True, kw_only=True):
+    """How many executions of a workflow (with the same key) may start in a length of time; one more waits."""
+
+    limit: Positive
+    per: Duration
+    key: Text = ""
+
+
 class Settings(Part, frozen=True, kw_only=True):
     """How the executions of a workflow behave as a whole."""
+
+    later = frozenset({"rate"})
 
     durability: Literal["step", "leg"] = "step"
     resume: Literal["sequential", "concurrent"] = "sequential"
@@ -79,6 +89,7 @@ class Settings(Part, frozen=True, kw_only=True):
     timeout: Duration | None = None
     on_resume_failure: Literal["fail", "reopen"] = "fail"
     concurrency: Concurrency | None = None
+    rate: Rate | None = None
     max_recoveries: Count = 10
     retention: Duration | None = None
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.topology import Topology
 
 ROOTS = ("input", "nodes", "errors", "vars", "execution", "trigger", "callback", "secrets", "signal")
+BEFORE_START = ("input", "trigger")
 
 _ERROR = Record(
     {

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.definitions.node_types import Approval, Form
+from layover.core.engine.doubt import ANSWER
 from layover.core.people import (
     Accepted,
     Decision,
@@ -50,6 +51,8 @@ def refusal(state: Execution, answer: Answer) -> Refused | None:
 
 def schema_of(state: Execution, point: Point) -> object:
     """Return the JSON Schema that the data of an answer has to fit, or None if any data does."""
+    if point.doubt:
+        return ANSWER
     if point.key:  # a function that asked brought its own
         return point.details.get("schema")
     node = state.planned(point.node).node

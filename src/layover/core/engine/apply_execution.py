@@ -25,14 +25,23 @@ def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
         user=event.user,
         parent=event.parent,
         parent_point=event.parent_point,
+        start_at=event.start_at,
+        hold=event.hold,
         created_at=at,
     )
 
 
+def admitted(state: Execution, _event: ev.ExecutionAdmitted, _at: int) -> None:
+    state.change(hold=False, start_at=None)
+
+
 def started(state: Execution, _event: ev.ExecutionStarted, at: int) -> None:
-    state.change(started_at=at)
+    early, variables = state.facts.early, state.plan.definition.variables
+    if early:
+        variables = {**variables, **early}
+    state.change(started_at=at, early={})
     graph = state.plan.graph
-    open_scope(state, "", Scope(open=len(graph.nodes), variables=state.plan.definition.variables), graph)
+    open_scope(state, "", Scope(open=len(graph.nodes), variables=variables), graph)
 
 
 def leg_started(state: Execution, _event: ev.LegStarted, _at: int) -> None:
@@ -40,18 +49,32 @@ def leg_started(state: Execution, _event: ev.LegStarted, _at: int) -> None:
 
 
 def pausing(state: Execution, event: ev.ExecutionPausing, at: int) -> None:
-    state.change(gate="pausing", paused_reason=event.reason, paused_at=at, in_flight=calls_out(state))
+    release_children(state)  # what held them before is not what they are told now
+    state.change(
+        gate="pausing",
+        paused_reason=event.reason,
+        paused_at=at,
+        pauses=state.facts.pauses + 1,
+        order=event.order,
+        in_flight=calls_out(state),
+    )
 
 
 def paused(state: Execution, event: ev.ExecutionPaused, _at: int) -> None:
     state.change(gate="paused", in_flight=(), fates=event.fates)
 
 
+def pause_noted(state: Execution, event: ev.ExecutionPauseNoted, _at: int) -> None:
+    state.change(order=event.order)
+
+
 def resumed(state: Execution, event: ev.ExecutionResumed, _at: int) -> None:
     state.change(**_GATE_OPEN, resume_count=state.facts.resume_count + 1)
     release_children(state)
-    if event.data:
+    if event.data and state.facts.started_at:
         set_variables(state, "", event.data)
+    elif event.data:
+        state.change(early={**state.facts.early, **event.data})
 
 
 def execution_completed(state: Execution, event: ev.ExecutionCompleted, _at: int) -> None:

@@ -10,6 +10,7 @@ from layover.core.engine.movement import (
     drop_scope,
     forget_rounds,
     is_within,
+    make_ready,
     move,
     open_scope,
     scope_path,
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
     node = state.node(event.node)
-    recovered = event.cause == "recovered"
+    # What is ready was recovered before: a probe was made of it, and this attempt belongs to the same recovery.
+    recovered = event.cause == "recovered" and node.status != "ready"
     if event.attempt > state.counts.rows["attempts"]:
         state.counts.put("attempts", event.attempt)
     move(
@@ -60,6 +62,23 @@ def checkpointed(state: Execution, event: ev.NodeCheckpointed, _at: int) -> None
 def recorded(state: Execution, event: ev.NodeRecorded, _at: int) -> None:
     node = state.node(event.node)
     state.nodes.put(event.node, replace(node, journal={**node.journal, event.key: event.value}))
+
+
+def handed_over(state: Execution, event: ev.NodeHandedOver, _at: int) -> None:
+    node = state.node(event.node)
+    move(state, event.node, node, replace(node, status="waiting"))
+
+
+def in_doubt(state: Execution, event: ev.NodeInDoubt, _at: int) -> None:
+    state.nodes.put(event.node, replace(state.node(event.node), doubt=True))
+
+
+def probed(state: Execution, event: ev.NodeProbed, _at: int) -> None:
+    if event.happened is False:
+        node = state.node(event.node)
+        again = replace(node, status="idle", doubt=False)
+        move(state, event.node, node, again)
+        make_ready(state, event.node, again)
 
 
 def node_completed(state: Execution, event: ev.NodeCompleted, _at: int) -> None:

@@ -23,6 +23,8 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
         key=event.key,
         remind_at=event.remind_at,
         escalate_at=event.escalate_at,
+        beat_by=event.beat_by,
+        doubt=event.doubt,
     )
     state.points.put(event.point, point)
     _set_point_timer(state, point)
@@ -31,13 +33,16 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
     elif event.kind == "child":
         state.count("children", 1)
     node = state.node(event.node)
-    move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
+    if event.kind == "callback" and node.status == "running":  # whoever is to call back is being called
+        state.nodes.put(event.node, replace(node, point=event.point))
+    else:
+        move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
 
 
 def _set_point_timer(state: Execution, point: Point) -> None:
-    """Keep the one moment at which time has something to do at a point: a reminder, an escalation, the deadline."""
+    """Keep the one moment at which time has something to do at a point."""
     reminder = point.remind_at[point.reminded] if point.reminded < len(point.remind_at) else None
-    moments = [at for at in (reminder, point.escalate_at, point.deadline) if at is not None]
+    moments = [at for at in (reminder, point.escalate_at, point.beat_by, point.deadline) if at is not None]
     if moments:
         state.timers.put(point.id, min(moments))
     else:
@@ -78,6 +83,10 @@ def delegated(state: Execution, event: ev.PausePointDelegated, _at: int) -> None
     _change_point(state, replace(point, rules=rules))
 
 
+def beat(state: Execution, event: ev.PausePointBeat, _at: int) -> None:
+    _change_point(state, replace(state.points[event.point], beat_by=event.beat_by))
+
+
 def held(state: Execution, event: ev.PausePointHeld, _at: int) -> None:
     _hold(state, state.points[event.point], held=True)
 
@@ -87,7 +96,7 @@ def released(state: Execution, event: ev.PausePointReleased, _at: int) -> None:
 
 
 def release_children(state: Execution) -> None:
-    """Take every child for being at work: all are told to go on."""
+    """Take every child for being at work: all are told to go on, or to pause and to say so."""
     for point in [point for point in state.points.rows.values() if point.held]:
         _hold(state, point, held=False)
 
@@ -140,6 +149,8 @@ def point_ended(
     node = state.node(point.node)
     if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE:
         facts = state.facts
-        state.change(answered=facts.answered if point.key else point.node, resume_count=facts.resume_count + 1)
-    status = "stopped" if isinstance(event, ev.PausePointCancelled) else "running"
-    move(state, point.node, node, replace(node, status=status, point=""))
+        asked_within = point.key or point.doubt  # the work itself is not what anybody was asked for
+        state.change(answered=facts.answered if asked_within else point.node, resume_count=facts.resume_count + 1)
+    cancelled = isinstance(event, ev.PausePointCancelled)
+    doubt = node.doubt and (cancelled or not point.doubt)
+    move(state, point.node, node, replace(node, status="stopped" if cancelled else "running", point="", doubt=doubt))

@@ -12,6 +12,7 @@ from layover.core.definitions.durations import parse_duration
 from layover.core.definitions.node_types import (
     Approval,
     AskingNode,
+    Callback,
     ChildWorkflow,
     Compute,
     Condition,
@@ -24,6 +25,7 @@ from layover.core.definitions.node_types import (
 )
 from layover.core.engine import events as ev
 from layover.core.engine.approvals import settle_approval
+from layover.core.engine.doubt import ask_about, is_asked_about
 from layover.core.engine.failures import cancel_points, error_of, fail
 from layover.core.engine.movement import variable_scope
 from layover.core.engine.rounds import enter
@@ -32,6 +34,7 @@ from layover.core.expressions.instants import parse_timestamp
 from layover.core.expressions.values import equal
 from layover.core.ids import child_id
 from layover.core.people import Rules
+from layover.core.signal_texts import fault_in
 
 if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
@@ -43,8 +46,12 @@ def begin(turn: Turn, name: str) -> None:
     planned = turn.state.planned(name)
     try:
         match planned.role:
-            case "call" | "awaited" | "detached":
-                attempt(turn, name, planned, "reached")
+            case "call" | "callback" | "awaited" | "detached":
+                node = turn.state.nodes.rows[name]
+                if node.doubt and is_asked_about(turn.state, name):
+                    ask_about(turn, name)
+                else:
+                    attempt(turn, name, planned, "recovered" if node.recoveries else "reached")
             case "inline":
                 _decide_inline(turn, name, planned)
             case "container":
@@ -61,7 +68,10 @@ def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause) -> Non
     """Make another attempt of a node that calls something, or has something called and waits for it."""
     number = (turn.state.node(name).attempt or turn.state.counts.rows["old_attempts"]) + 1
     node_type = planned.node.type
-    queued = planned.role == "call" and not turn.places.take(node_type)
+    if planned.role == "call":
+        queued = not turn.places.take(node_type)
+    else:
+        queued = planned.role == "callback" and not turn.places.take(planned.calls)
     turn.emit(ev.NodeScheduled(node=name, node_type=node_type, attempt=number, cause=cause, queued=queued))
     if not queued:
         start_attempt(turn, name, planned, number)
@@ -72,7 +82,7 @@ def start_queued(turn: Turn, name: str) -> None:
     node = turn.state.node(name)
     if node.status == "queued" and turn.state.facts.gate == "open":
         planned = turn.state.planned(name)
-        if turn.places.take(planned.node.type):
+        if turn.places.take(planned.calls):
             start_attempt(turn, name, planned, node.attempt)
 
 
@@ -84,11 +94,17 @@ def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> N
             return
         given = _input(turn, name, planned)
         timeout = _span(turn, name, planned, "timeout")
+        opened: ev.PausePointOpened | None = None
+        # Whoever is called once more, after its instance was lost, replies to the point that is open already.
+        if planned.role == "callback" and not turn.state.node(name).point:
+            opened = _opened(turn, name, planned)
     except ExpressionError as failure:
         fail(turn, name, error_of(failure))
         return
     until = turn.now + timeout if timeout is not None else None
     turn.emit(ev.NodeStarted(node=name, attempt=number, input=given, timeout_at=until))
+    if opened is not None:
+        turn.emit(opened)
     if planned.role == "detached":  # that it will be started is all there is to it
         complete(turn, name, {"execution_id": child_id(turn.state.facts.id, name, number)})
 
@@ -197,6 +213,14 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
         else:
             turn.emit(ev.PausePointOpened(node=name, point=turn.new_id(), kind="timer", deadline=until))
         return
+    opened = _opened(turn, name, planned)
+    turn.emit(opened)
+    settle_approval(turn, opened.point)  # it may be that nobody who is left could approve it
+
+
+def _opened(turn: Turn, name: str, planned: PlannedNode) -> ev.PausePointOpened:
+    """Return the point at which a node waits for somebody."""
+    node = planned.node
     field = "timeout" if isinstance(node, ChildWorkflow) else "deadline"
     length = _span(turn, name, planned, field) if hasattr(node, field) else None
     deadline = turn.now + length if length is not None else None
@@ -213,21 +237,19 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
         longest = turn.state.plan.definition.settings.max_pause
         if deadline is None and isinstance(longest, int):
             deadline, on_deadline = turn.now + longest, "expired"
-    point = turn.new_id()
-    turn.emit(
-        ev.PausePointOpened(
-            node=name,
-            point=point,
-            kind=_POINT_KINDS[node.type],
-            deadline=deadline,
-            on_deadline=on_deadline,
-            details=_details(turn, name, planned),
-            rules=rules,
-            remind_at=remind_at,
-            escalate_at=escalate_at,
-        )
+    heartbeat = node.heartbeat if isinstance(node, Callback) else None
+    return ev.PausePointOpened(
+        node=name,
+        point=turn.new_id(),
+        kind=_POINT_KINDS[node.type],
+        deadline=deadline,
+        on_deadline=on_deadline,
+        details=_details(turn, name, planned),
+        rules=rules,
+        remind_at=remind_at,
+        escalate_at=escalate_at,
+        beat_by=turn.now + heartbeat if heartbeat else None,
     )
-    settle_approval(turn, point)  # it may be that nobody who is left could approve it
 
 
 def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
@@ -237,6 +259,12 @@ def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
         last = field.rpartition(".")[2]
         if last in ("title", "signal", "key"):
             details[field] = turn.text(name, planned, field)
+            # A wait for what cannot come would be a wait for ever.
+            what = {"signal": "name", "key": "key"}.get(last)
+            if what is not None and (fault := fault_in(what, details[field])) is not None:
+                raise ExpressionError(f"`{field}`: {fault}", code="invalid_argument")
+        elif field == "input" and planned.role == "callback":
+            continue  # it is the call's
         elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
             details[field] = turn.render(name, planned, field)
     if isinstance(planned.node, ChildWorkflow):

@@ -14,7 +14,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Create(Command, frozen=True, kw_only=True):
-    """Begin an execution, whose first leg is the instance's; a child that is waited for has a parent and its point."""
+    """Begin an execution, whose first leg is the instance's; a child that is waited for has a parent and its point.
+
+    It starts at once, at a moment, or (`hold`) when it is admitted.
+    """
 
     id: str
     input: object = None
@@ -23,6 +26,12 @@ class Create(Command, frozen=True, kw_only=True):
     parent: str | None = None
     parent_point: str | None = None
     instance: str = ""
+    start_at: int | None = None
+    hold: bool = False
+
+
+class Admit(Command, frozen=True, kw_only=True):
+    """A limit that the execution waits for lets it start."""
 
 
 class Complete(Command, frozen=True, kw_only=True):
@@ -41,6 +50,16 @@ class Fail(Command, frozen=True, kw_only=True):
     error: Error
     bases: tuple[str, ...] = ()
     jitter: float = 0.0
+
+
+class Probed(Command, frozen=True, kw_only=True):
+    """It was looked whether a call that was lost had its effect; if nobody can tell (None), an operator is asked."""
+
+    node: str
+    attempt: int
+    happened: bool | None
+    output: object = None
+    problem: str = ""
 
 
 class Checkpoint(Command, frozen=True, kw_only=True):
@@ -118,13 +137,14 @@ class Delegate(Command, frozen=True, kw_only=True):
 
 
 class Deliver(Command, frozen=True, kw_only=True):
-    """A signal has come for a point that waits for signals."""
+    """A signal has come: for every point that waits for it, or for one that looked back and found it (`at`)."""
 
-    point: str
+    point: str = ""
     id: str
     name: str
     key: str = ""
     data: object = None
+    at: int | None = None
 
 
 class Report(Command, frozen=True, kw_only=True):
@@ -135,10 +155,17 @@ class Report(Command, frozen=True, kw_only=True):
     error: Error | None = None
 
 
-class ChildPaused(Command, frozen=True, kw_only=True):
-    """The child that a point waits for is paused."""
+class Beat(Command, frozen=True, kw_only=True):
+    """Whoever is to call back is still at it."""
 
     point: str
+
+
+class ChildPaused(Command, frozen=True, kw_only=True):
+    """The child that a point waits for is paused: by the parent's pause of this number, or (0) by somebody else."""
+
+    point: str
+    order: int = 0
 
 
 class ChildResumed(Command, frozen=True, kw_only=True):
@@ -155,10 +182,11 @@ class CancelPoint(Command, frozen=True, kw_only=True):
 
 
 class Pause(Command, frozen=True, kw_only=True):
-    """An operator holds the execution."""
+    """An operator holds the execution, or (`order`) the parent that is paused for the so-manieth time."""
 
     reason: str = ""
     by: str | None = None
+    order: int = 0
 
 
 class StopDraining(Command, frozen=True, kw_only=True):
@@ -200,8 +228,10 @@ class Recover(Command, frozen=True, kw_only=True):
 
 AnyCommand: TypeAlias = (
     Create
+    | Admit
     | Complete
     | Fail
+    | Probed
     | Checkpoint
     | Record
     | Ask
@@ -213,6 +243,7 @@ AnyCommand: TypeAlias = (
     | Delegate
     | Deliver
     | Report
+    | Beat
     | ChildPaused
     | ChildResumed
     | CancelPoint

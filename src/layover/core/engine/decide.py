@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from layover.core.engine import calls, gate, points, recovery, signals, starting
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
-from layover.core.engine import gate, points, recovery
 from layover.core.engine.advance import advance, look_everywhere
 from layover.core.engine.begin import complete, start_queued
-from layover.core.engine.failures import attempt_failed, cancel_points
+from layover.core.engine.failures import cancel_points
 from layover.core.engine.timing import wake
 from layover.core.engine.turn import UNLIMITED, Places, Turn
 
 if TYPE_CHECKING:
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import Execution, NodeState
 
-_FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
-_ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.CancelPoint
+# It would wait at two points at once, and nobody could say which of them it goes on from.
+_NO_REST = ev.Error(
+    code="cannot_rest", message="A function that is to be replied to can neither ask nor sleep.", retryable=False
+)
+
+_FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
+_ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Beat | cmd.CancelPoint
 _ByOperator: TypeAlias = cmd.Pause | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
@@ -42,40 +47,21 @@ def play(state: Execution, command: cmd.AnyCommand, now: int, places: Places = U
     turn = Turn(state, now, places)
     if not state.counts.rows["seq"]:
         if isinstance(command, cmd.Create):
-            _create(turn, command)
+            starting.create(turn, command)
     elif not state.facts.closed or isinstance(command, cmd.Retry | cmd.Rewind):
         _handle(turn, command)
     advance(turn)
     return turn.events
 
 
-def _create(turn: Turn, command: cmd.Create) -> None:
-    plan = turn.state.plan
-    turn.emit(
-        ev.ExecutionCreated(
-            id=command.id,
-            workflow=plan.definition.name,
-            hash=plan.hash,
-            input=command.input,
-            trigger=command.trigger,
-            user=command.user,
-            parent=command.parent,
-            parent_point=command.parent_point,
-        )
-    )
-    if command.instance:
-        turn.emit(ev.LegStarted(cause="created", instance=command.instance))
-    turn.emit(ev.ExecutionStarted())
-
-
 def _handle(turn: Turn, command: cmd.AnyCommand) -> None:
     match command:
-        case cmd.Complete() | cmd.Fail() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
+        case cmd.Complete() | cmd.Fail() | cmd.Probed() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
             node = turn.state.nodes.get(command.node)
             # A late result of an earlier attempt changes nothing.
             if node is not None and node.status == "running" and node.attempt == command.attempt:
-                _hear_node(turn, command)
-        case cmd.Answer() | cmd.Delegate() | cmd.Deliver() | cmd.Report() | cmd.CancelPoint():
+                _hear_node(turn, command, node)
+        case cmd.Answer() | cmd.Delegate() | cmd.Deliver() | cmd.Report() | cmd.Beat() | cmd.CancelPoint():
             _tell_point(turn, command)
         case cmd.ChildPaused() | cmd.ChildResumed():
             points.hold(turn, command)
@@ -83,6 +69,8 @@ def _handle(turn: Turn, command: cmd.AnyCommand) -> None:
             _obey(turn, command)
         case cmd.Wake() | cmd.Recover() | cmd.StartLeg() | cmd.StartQueued() | cmd.StopDraining():
             _serve_instance(turn, command)
+        case cmd.Admit():
+            starting.admit(turn)
         case cmd.Create():
             pass  # it has been created before
         case _:
@@ -108,17 +96,23 @@ def _serve_instance(turn: Turn, command: _ByInstance) -> None:
             assert_never(command)
 
 
-def _hear_node(turn: Turn, command: _FromNode) -> None:
+def _hear_node(turn: Turn, command: _FromNode, node: NodeState) -> None:
     match command:
-        case cmd.Complete():
+        case cmd.Complete() if not node.point:
             complete(turn, command.node, command.output)
+        case cmd.Complete():
+            turn.emit(ev.NodeHandedOver(node=command.node, output=command.output))
         case cmd.Fail():
-            attempt_failed(turn, command.node, command.error, command.bases, command.jitter)
+            calls.failed(turn, command.node, command.error, command.bases, command.jitter)
+        case cmd.Probed():
+            calls.probed(turn, command)
         case cmd.Checkpoint():
             turn.emit(ev.NodeCheckpointed(node=command.node, data=command.data))
         case cmd.Record():
-            if command.key not in turn.state.node(command.node).journal:
+            if command.key not in node.journal:
                 turn.emit(ev.NodeRecorded(node=command.node, key=command.key, value=command.value))
+        case cmd.Ask() | cmd.Sleep() if node.point:
+            calls.failed(turn, command.node, _NO_REST)
         case cmd.Ask() | cmd.Sleep():
             points.rest(turn, command)
         case _:
@@ -132,9 +126,11 @@ def _tell_point(turn: Turn, command: _ToPoint) -> None:
         case cmd.Delegate():
             points.delegate(turn, command)
         case cmd.Deliver():
-            points.deliver(turn, command)
+            signals.deliver(turn, command)
         case cmd.Report():
             points.report(turn, command)
+        case cmd.Beat():
+            points.beat(turn, command)
         case cmd.CancelPoint():
             points.cancel_point(turn, command)
         case _:
@@ -146,7 +142,9 @@ def _obey(turn: Turn, command: _ByOperator) -> None:
         case cmd.Pause():
             if turn.state.facts.gate == "open":
                 reason = command.reason or f"Paused by {command.by or 'an operator'}"
-                turn.emit(ev.ExecutionPausing(reason=reason, by=command.by))
+                turn.emit(ev.ExecutionPausing(reason=reason, by=command.by, order=command.order))
+            elif command.order not in (0, turn.state.facts.order):
+                turn.emit(ev.ExecutionPauseNoted(order=command.order))
         case cmd.Resume():
             was = turn.state.facts.gate
             if was != "open":
@@ -154,13 +152,23 @@ def _obey(turn: Turn, command: _ByOperator) -> None:
                 if was == "paused":
                     recovery.recover(turn)  # what was in doubt
                 look_everywhere(turn)
+                starting.start(turn)
             recovery.release_incidents(turn)
         case cmd.Cancel():
             cancel_points(turn, "", command.reason)
             turn.emit(ev.ExecutionCancelled(reason=command.reason, by=command.by))
-        case cmd.Retry():
-            recovery.retry(turn, command)
-        case cmd.Rewind():
-            recovery.rewind(turn, command)
+        case cmd.Retry() | cmd.Rewind():
+            _reopen(turn, command)
         case _:
             assert_never(command)
+
+
+def _reopen(turn: Turn, command: cmd.Retry | cmd.Rewind) -> None:
+    """Take work up again; what had come to its end when the execution was closed goes on from there."""
+    was_closed = bool(turn.state.facts.closed)
+    if isinstance(command, cmd.Retry):
+        recovery.retry(turn, command)
+    else:
+        recovery.rewind(turn, command)
+    if was_closed and not turn.state.facts.closed:
+        look_everywhere(turn)

@@ -72,7 +72,8 @@ class Error(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"):
     """The execution exists; its definition is the immutable version with this hash.
 
-    A child that its parent waits for has the point at which it does; a detached one has none.
+    A child that its parent waits for has the point at which it does; a detached one has none. With `start_at` or `hold`
+    it does not start at once: at that moment, or when it is admitted.
     """
 
     id: str
@@ -83,6 +84,12 @@ class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"
     user: str | None = None
     parent: str | None = None
     parent_point: str | None = None
+    start_at: int | None = None
+    hold: bool = False
+
+
+class ExecutionAdmitted(Event, frozen=True, kw_only=True, tag="execution_admitted"):
+    """The limit that the execution waited for lets it start."""
 
 
 class ExecutionStarted(Event, frozen=True, kw_only=True, tag="execution_started"):
@@ -97,16 +104,30 @@ class LegStarted(Event, frozen=True, kw_only=True, tag="leg_started"):
 
 
 class ExecutionPausing(Event, frozen=True, kw_only=True, tag="execution_pausing"):
-    """An operator closed the gate: nothing starts after this until it is opened again."""
+    """An operator closed the gate: nothing starts after this until it is opened again.
+
+    With an `order` it was the parent, whose pause of that number reaches its children.
+    """
 
     reason: str
     by: str | None = None
+    order: int = 0
 
 
 class ExecutionPaused(Event, frozen=True, kw_only=True, tag="execution_paused"):
-    """Everything that was in flight when the gate closed has come to rest, or is not waited for any longer."""
+    """Everything that was in flight when the gate closed has come to rest, or is not waited for any longer.
+
+    `order` is that of the pause.
+    """
 
     fates: dict[str, Fate] = {}
+    order: int = 0
+
+
+class ExecutionPauseNoted(Event, frozen=True, kw_only=True, tag="execution_pause_noted"):
+    """The parent's pause of a number reached an execution whose gate was closed before: it is answered all the same."""
+
+    order: int
 
 
 class ExecutionResumed(Event, frozen=True, kw_only=True, tag="execution_resumed"):
@@ -197,6 +218,29 @@ class NodeRecorded(Event, frozen=True, kw_only=True, tag="recorded"):
     value: object = None
 
 
+class NodeHandedOver(Event, frozen=True, kw_only=True, tag="handed_over"):
+    """The call of a callback node is over: whoever was called has the rest, and the node waits at its point."""
+
+    node: str
+    output: object = None
+
+
+class NodeInDoubt(Event, frozen=True, kw_only=True, tag="in_doubt"):
+    """An attempt was lost with its instance, and nobody knows whether it had its effect."""
+
+    node: str
+    attempt: int
+
+
+class NodeProbed(Event, frozen=True, kw_only=True, tag="probed"):
+    """It was looked whether the lost attempt had its effect; None if that could not be told, with the `problem`."""
+
+    node: str
+    attempt: int
+    happened: bool | None = None
+    problem: str = ""
+
+
 class NodeCompleted(Event, frozen=True, kw_only=True, tag="completed"):
     """A node is done and left by a port; `error` tells of failed parts that it went on without."""
 
@@ -250,7 +294,10 @@ class VariableSet(Event, frozen=True, kw_only=True, tag="variable_set"):
 
 
 class PausePointOpened(Event, frozen=True, kw_only=True, tag="point_opened"):
-    """A node waits for something outside; with a `key` it is a running function that asked and rests meanwhile."""
+    """A node waits for something outside; with a `key` it is a running function that asked and rests meanwhile.
+
+    Whoever is to call back has to be heard of until `beat_by`. A `doubt` asks whether a lost call had its effect.
+    """
 
     node: str
     point: str
@@ -262,6 +309,8 @@ class PausePointOpened(Event, frozen=True, kw_only=True, tag="point_opened"):
     remind_at: tuple[int, ...] = ()
     escalate_at: int | None = None
     key: str = ""
+    beat_by: int | None = None
+    doubt: bool = False
 
 
 class PausePointDecided(Event, frozen=True, kw_only=True, tag="point_decided"):
@@ -302,6 +351,13 @@ class PausePointDelegated(Event, frozen=True, kw_only=True, tag="point_delegated
     taker: str
 
 
+class PausePointBeat(Event, frozen=True, kw_only=True, tag="point_beat"):
+    """Whoever is to call back is still at it, and has to be heard of again until `beat_by`."""
+
+    point: str
+    beat_by: int
+
+
 class PausePointHeld(Event, frozen=True, kw_only=True, tag="point_held"):
     """The child that is waited for is paused."""
 
@@ -325,32 +381,43 @@ class PausePointAnswered(Event, frozen=True, kw_only=True, tag="point_answered")
 
 
 class PausePointApplied(Event, frozen=True, kw_only=True, tag="point_applied"):
-    """The answer was taken up; the node goes on."""
+    """The answer was taken up; the node goes on. The call of the node `call` is out and has to stop."""
 
     point: str
+    call: str = ""
 
 
 class PausePointExpired(Event, frozen=True, kw_only=True, tag="point_expired"):
-    """The deadline passed first; a timer's deadline is what it waits for. `child` is at work and has to be told."""
+    """The deadline passed first; a timer's deadline is what it waits for. `child` is at work and has to be told.
+
+    The call of the node `call` is out and has to stop.
+    """
 
     point: str
     child: str = ""
+    call: str = ""
 
 
 class PausePointCancelled(Event, frozen=True, kw_only=True, tag="point_cancelled"):
-    """Nobody waits for the point any more. `child` is at work and has to be told."""
+    """Nobody waits for the point any more. `child` is at work and has to be told.
+
+    The call of the node `call` is out and has to stop.
+    """
 
     point: str
     reason: str = ""
     child: str = ""
+    call: str = ""
 
 
 AnyEvent: TypeAlias = (
     ExecutionCreated
+    | ExecutionAdmitted
     | ExecutionStarted
     | LegStarted
     | ExecutionPausing
     | ExecutionPaused
+    | ExecutionPauseNoted
     | ExecutionResumed
     | ExecutionCompleted
     | ExecutionFailed
@@ -361,6 +428,9 @@ AnyEvent: TypeAlias = (
     | NodeStarted
     | NodeCheckpointed
     | NodeRecorded
+    | NodeHandedOver
+    | NodeInDoubt
+    | NodeProbed
     | NodeCompleted
     | NodeFailed
     | ScopeOpened
@@ -372,6 +442,7 @@ AnyEvent: TypeAlias = (
     | PausePointReminded
     | PausePointEscalated
     | PausePointDelegated
+    | PausePointBeat
     | PausePointHeld
     | PausePointReleased
     | PausePointAnswered

@@ -59,6 +59,9 @@ def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None
     nothing around takes care of it either, the execution fails at once and its scopes stay as they are, so that it can
     be taken up again exactly here.
     """
+    waiting = turn.state.points.get(turn.state.node(name).point)
+    if waiting is not None:  # its call cannot be made again, so nobody will reply
+        give_up(turn, waiting, error.message)
     while True:
         port = _way_out(turn, name) if caught else None
         error = replace(error, context_id=error.context_id or name)

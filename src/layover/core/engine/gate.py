@@ -24,7 +24,7 @@ def has_drained(state: Execution) -> bool:
 
 def rest(turn: Turn) -> None:
     """Decide that the execution is paused; what has not come to rest by now is in doubt."""
-    turn.emit(ev.ExecutionPaused(fates=_fates(turn.state)))
+    turn.emit(ev.ExecutionPaused(fates=_fates(turn.state), order=turn.state.facts.order))
 
 
 def calls_out(state: Execution) -> tuple[str, ...]:

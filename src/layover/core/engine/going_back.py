@@ -28,8 +28,15 @@ def is_behind(turn: Turn, name: str, to: str) -> bool:
 
 
 def give_up(turn: Turn, point: Point, reason: str) -> None:
-    """Wait no longer at a point; a child that is waited for there is to be told."""
-    turn.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child))
+    """Wait no longer at a point; a child that is waited for there is to be told, a call that is out to stop."""
+    call = call_out(turn, point)
+    turn.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child, call=call))
+
+
+def call_out(turn: Turn, point: Point) -> str:
+    """Return the node of a point if its call is still out: whoever is to call back is being called."""
+    calling = point.kind == "callback" and turn.state.node(point.node).status == "running"
+    return point.node if calling else ""
 
 
 def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error: ev.Error | None = None) -> None:

@@ -213,5 +213,12 @@ def is_settled(node: NodeState) -> bool:
 
 
 def as_reached(node: NodeState) -> NodeState:
-    """Return a node as it was when it was first ready, but for the attempts it has made."""
-    return NodeState(settled=node.settled, taken=node.taken, attempt=node.attempt)
+    """Return a node as it was when it was first ready, but for the attempts it has made and what they have left."""
+    return NodeState(
+        settled=node.settled,
+        taken=node.taken,
+        attempt=node.attempt,
+        checkpoint=node.checkpoint,
+        journal=node.journal,
+        doubt=node.doubt,
+    )

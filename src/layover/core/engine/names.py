@@ -7,7 +7,7 @@ then outwards, so that an expression costs the same whatever has happened before
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
@@ -146,6 +146,9 @@ def _execution(state: Execution, _path: str) -> object:
     }
 
 
+# Where to reply is put in when the call is made: the log never holds it.
+_CALLBACK: Final[dict[str, object]] = {"url": {"$token": "url"}, "token": {"$token": "token"}}
+
 _ROOTS: dict[str, Callable[[Execution, str], object]] = {
     "input": lambda state, _path: state.facts.input,
     "nodes": lambda state, path: _View(state, path, _has_output, _output),
@@ -153,4 +156,5 @@ _ROOTS: dict[str, Callable[[Execution, str], object]] = {
     "vars": variables_of,
     "execution": _execution,
     "trigger": lambda state, _path: state.facts.trigger,
+    "callback": lambda _state, _path: _CALLBACK,
 }

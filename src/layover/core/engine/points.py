@@ -1,4 +1,4 @@
-"""Answers, signals, reports and deadlines of pause points.
+"""Answers, reports and deadlines of pause points.
 
 An answer is recorded at once and applied when its turn comes: in a `sequential` workflow the work that one answer
 releases drains before the next is applied; in a `concurrent` one it is applied at once. Behind a closed gate answers
@@ -8,23 +8,28 @@ are recorded and nothing is applied. Answer and deadline race only in the order 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from layover.core.definitions.node_types import WaitSignal
+from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.answers import decision_of, refusal, schema_problem
 from layover.core.engine.approvals import decision_output, settle_approval
 from layover.core.engine.begin import attempt, complete, user_names
 from layover.core.engine.failures import TIMEOUT, attempt_failed, fail
-from layover.core.engine.going_back import give_up
+from layover.core.engine.going_back import call_out, give_up
 from layover.core.expressions import ExpressionError
 from layover.core.people import Person, Refusal, Rules, check_delegation
 
 if TYPE_CHECKING:
-    from layover.core.engine.state import Point
+    from layover.core.engine.state import Execution, Point
     from layover.core.engine.turn import Turn
 
+# Each beat is an event, so not every one of them is worth writing.
+_MOST_BEATS = 4
+_SILENT = ev.Error(
+    code="heartbeat_timeout", type="TimeoutError", message="Whoever is to call back was not heard of in time."
+)
 _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
 
@@ -54,47 +59,46 @@ def delegate(turn: Turn, command: cmd.Delegate) -> None:
         turn.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
 
 
-def deliver(turn: Turn, command: cmd.Deliver) -> None:
-    """Take a signal that a point waits for; one that has come before, or does not pass the filter, changes nothing."""
-    point = turn.state.points.get(command.point)
-    if point is None or point.status != "open" or point.kind != "signal":
-        return
-    node = turn.state.planned(point.node).node
-    if not isinstance(node, WaitSignal) or any(seen.get("id") == command.id for seen in point.received.values()):
-        return
-    signal: dict[str, object] = {
-        "id": command.id,
-        "name": command.name,
-        "key": command.key,
-        "data": command.data,
-        "at": turn.now,
-    }
-    alias = _alias(turn, point, node, signal)
-    if alias is None:
-        return
-    turn.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
-    received = turn.state.points[point.id].received
-    if _has_all_it_needs(node, received):
-        output = signal if not node.signals else received
-        turn.emit(ev.PausePointAnswered(point=point.id, output=output))
-
-
 def report(turn: Turn, command: cmd.Report) -> None:
     """Take what a callback or a child came to."""
     point = turn.state.points.get(command.point)
     if point is not None and point.status == "open" and point.kind in ("callback", "child"):
         turn.emit(ev.PausePointAnswered(point=point.id, output=command.output, error=command.error))
+        if turn.state.node(point.node).status == "queued":  # who has replied need not be called once more
+            turn.emit(ev.NodeHandedOver(node=point.node))
+
+
+def beat(turn: Turn, command: cmd.Beat) -> None:
+    """Note that whoever is to call back is still at it; one that comes soon after the last changes nothing."""
+    point = turn.state.points.get(command.point)
+    if point is None or point.status != "open" or point.beat_by is None:
+        return
+    node = turn.state.planned(point.node).node
+    length = (node.heartbeat if isinstance(node, Callback) else None) or 0
+    beat_by = turn.now + length
+    if _MOST_BEATS * (beat_by - point.beat_by) >= length:
+        turn.emit(ev.PausePointBeat(point=point.id, beat_by=beat_by))
 
 
 def hold(turn: Turn, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
-    """Note whether a child that is waited for is paused, by whomever."""
+    """Note whether a child that is waited for is paused.
+
+    Behind a closed gate only the answer to this very pause counts: whatever else a child has said may have been
+    overtaken by what it was told since.
+    """
     point = turn.state.points.get(command.point)
     if point is None or not point.child:
         return
-    if isinstance(command, cmd.ChildPaused) and not point.held:
-        turn.emit(ev.PausePointHeld(point=point.id))
-    elif isinstance(command, cmd.ChildResumed) and point.held:
+    if isinstance(command, cmd.ChildPaused):
+        if not point.held and _is_of_this_pause(turn.state, command.order):
+            turn.emit(ev.PausePointHeld(point=point.id))
+    elif point.held:
         turn.emit(ev.PausePointReleased(point=point.id))
+
+
+def _is_of_this_pause(state: Execution, order: int) -> bool:
+    facts = state.facts
+    return order == (facts.pauses if facts.gate != "open" else 0)
 
 
 def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
@@ -117,13 +121,24 @@ def next_answered(turn: Turn) -> Point | None:
 
 def apply(turn: Turn, point: Point) -> None:
     """Go on from a point that has been answered."""
-    turn.emit(ev.PausePointApplied(point=point.id))
-    if point.key:
+    turn.emit(ev.PausePointApplied(point=point.id, call=call_out(turn, point)))
+    if point.doubt:
+        _settle_doubt(turn, point)
+    elif point.key:
         run_on(turn, point, point.output)
     elif point.error is not None:
         attempt_failed(turn, point.node, point.error)
     else:
         _leave(turn, point.node, point.port, point.output)
+
+
+def _settle_doubt(turn: Turn, point: Point) -> None:
+    """Go on with a node as somebody said: its lost call had its effect, or is made again."""
+    said = cast("dict[str, object]", point.output)
+    if said["happened"]:
+        complete(turn, point.node, said.get("output"))
+    else:
+        attempt(turn, point.node, turn.state.planned(point.node), "recovered")
 
 
 def run_on(turn: Turn, point: Point, value: object) -> None:
@@ -162,8 +177,11 @@ def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
 
 
 def come_due(turn: Turn, point: Point) -> None:
-    """Do what time has to do at a point: remind, ask more people, or let the deadline decide."""
-    if point.deadline is not None and point.deadline <= turn.now:
+    """Do what time has to do at a point: remind, ask more people, give up who is silent, or let the deadline decide."""
+    if _is_silent(turn, point):
+        turn.emit(ev.PausePointExpired(point=point.id, call=call_out(turn, point)))
+        attempt_failed(turn, point.node, _SILENT)
+    elif point.deadline is not None and point.deadline <= turn.now:
         expire(turn, point)
     elif point.escalate_at is not None and point.escalate_at <= turn.now:
         _escalate(turn, point)
@@ -171,9 +189,16 @@ def come_due(turn: Turn, point: Point) -> None:
         turn.emit(ev.PausePointReminded(point=point.id, number=point.reminded + 1))
 
 
+def _is_silent(turn: Turn, point: Point) -> bool:
+    """Return whether a heartbeat is due, and was before the deadline."""
+    if point.beat_by is None or point.beat_by > turn.now:
+        return False
+    return point.deadline is None or point.beat_by < point.deadline
+
+
 def expire(turn: Turn, point: Point) -> None:
     """Decide what a passed deadline means."""
-    turn.emit(ev.PausePointExpired(point=point.id, child=point.child))
+    turn.emit(ev.PausePointExpired(point=point.id, child=point.child, call=call_out(turn, point)))
     if point.key and point.kind == "timer":
         run_on(turn, point, None)
         return
@@ -207,37 +232,6 @@ def _escalate(turn: Turn, point: Point) -> None:
             with suppress(ExpressionError):
                 found["users"].extend(user_names(turn, point.node, planned, field))
     turn.emit(ev.PausePointEscalated(point=point.id, users=tuple(found["users"]), roles=tuple(found["roles"])))
-
-
-def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
-    """Return under which name a signal is received, or None if it is not one of those that are awaited."""
-    wanted = [(one.alias, f"signals.{index}.") for index, one in enumerate(node.signals)] or [("", "")]
-    for alias, prefix in wanted:
-        if alias in point.received:
-            continue
-        name, key = point.details.get(f"{prefix}signal"), point.details.get(f"{prefix}key")
-        if name == signal["name"] and key == signal["key"] and _passes(turn, point, f"{prefix}filter", signal):
-            return alias
-    return None
-
-
-def _passes(turn: Turn, point: Point, field: str, signal: dict[str, object]) -> bool:
-    planned = turn.state.planned(point.node)
-    if field not in planned.expressions:
-        return True
-    try:
-        return turn.holds(turn.scope_of(point.node), point.node, planned, field, {"signal": signal})
-    except ExpressionError:
-        return False  # a filter that cannot be answered for this signal does not let it pass
-
-
-def _has_all_it_needs(node: WaitSignal, received: dict[str, dict[str, object]]) -> bool:
-    if not node.signals:
-        return True
-    if any(one.required and one.alias not in received for one in node.signals):
-        return False
-    need = {"all": len(node.signals), "any": 1}.get(str(node.need), node.need)
-    return len(received) >= int(need)
 
 
 def _leave(turn: Turn, name: str, port: str, output: object) -> None:

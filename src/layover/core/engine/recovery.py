@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
 from layover.core.engine.begin import attempt, start_attempt
+from layover.core.engine.doubt import ask_about, doubted
 from layover.core.engine.failures import fail
 from layover.core.engine.going_back import can_go_back, go_back
+from layover.core.engine.starting import start
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
@@ -46,6 +48,7 @@ def retry(turn: Turn, command: cmd.Retry) -> None:
         name for name, node in rows if node.status == "stopped" or (node.status == "failed" and not node.port)
     )
     turn.emit(ev.ExecutionReopened(why="retry", nodes=tuple(nodes), by=command.by))
+    start(turn)
     recover(turn)
 
 
@@ -59,9 +62,15 @@ def rewind(turn: Turn, command: cmd.Rewind) -> None:
 
 
 def _recover_call(turn: Turn, name: str, node: NodeState) -> None:
-    most = turn.state.plan.definition.settings.max_recoveries
-    if node.recoveries >= most:
+    point = turn.state.points.get(node.point) if node.point else None
+    if point is not None and point.status == "answered":
+        turn.emit(ev.NodeHandedOver(node=name))  # who has replied need not be called once more
+        return
+    asked = doubted(turn, name)
+    if node.recoveries >= turn.state.plan.definition.settings.max_recoveries:
         message = f"Its instance was lost {node.recoveries + 1} times while it ran."
         fail(turn, name, ev.Error(code="max_recoveries", message=message, retryable=False, attempt=node.attempt))
+    elif asked:
+        ask_about(turn, name)
     else:
         attempt(turn, name, turn.state.planned(name), "recovered")

@@ -59,6 +59,7 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     error: Error | None = None
     checkpoint: object = None
     journal: dict[str, object] = {}
+    doubt: bool = False
     point: str = ""
     open_scopes: int = 0
     next_round: int = 0
@@ -106,6 +107,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     error: Error | None = None
     by: str | None = None
     held: bool = False
+    beat_by: int | None = None
+    doubt: bool = False
 
     @property
     def child(self) -> str:
@@ -125,11 +128,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     parent: str | None = None
     parent_point: str | None = None
     created_at: int = 0
+    start_at: int | None = None
+    hold: bool = False
+    early: dict[str, object] = {}  # variables that a resume brought before the start
     started_at: int = 0
     closed: Literal["", "completed", "failed", "cancelled"] = ""
     gate: Literal["open", "pausing", "paused"] = "open"
     paused_at: int = 0
     paused_reason: str = ""
+    pauses: int = 0
+    order: int = 0
     resume_count: int = 0
     legs: int = 0
     in_flight: tuple[str, ...] = ()

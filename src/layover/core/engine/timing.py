@@ -1,18 +1,20 @@
 """Time: when it will have something to do, and what it does then.
 
-The moment is a pure function of the state: the earliest retry, timeout, deadline, reminder or escalation, or the end
-of the execution's own time. Behind a closed gate nothing comes due but the longest pause; what came due meanwhile acts
-when the gate opens, in the order in which it came due.
+The moment is a pure function of the state: the start, the earliest retry, timeout, heartbeat, deadline, reminder or
+escalation, or the end of the execution's own time. Behind a closed gate nothing comes due but the longest pause; what
+came due meanwhile acts when the gate opens, in the order in which it came due.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.core.engine import calls
 from layover.core.engine import events as ev
 from layover.core.engine.begin import attempt
-from layover.core.engine.failures import TIMEOUT, attempt_failed, cancel_points
+from layover.core.engine.failures import TIMEOUT, cancel_points
 from layover.core.engine.points import come_due
+from layover.core.engine.starting import start
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -27,6 +29,8 @@ def wake_at(state: Execution) -> int | None:
     if facts.gate != "open":
         longest = state.plan.definition.settings.max_pause
         return facts.paused_at + longest if isinstance(longest, int) else None
+    if not facts.started_at:
+        return None if facts.hold else facts.start_at
     due = state.timers.earliest() if state.timers.rows else None
     end = _end_of_time(state) if state.timed else None
     return min(due, end) if due is not None and end is not None else due if end is None else end
@@ -40,6 +44,7 @@ def wake(turn: Turn) -> None:
         if due is not None and due <= turn.now:
             _fail_execution(turn, "pause_expired", "The execution was paused for longer than it may be.")
         return
+    start(turn)
     end = _end_of_time(state)
     if end is not None and end <= turn.now:
         _fail_execution(turn, "timeout", "The execution took longer than its timeout.")
@@ -58,7 +63,7 @@ def _act(turn: Turn, key: str) -> None:
     elif turn.state.node(key).status == "backoff":
         attempt(turn, key, turn.state.planned(key), "retried")
     else:
-        attempt_failed(turn, key, TIMEOUT)
+        calls.failed(turn, key, TIMEOUT)
 
 
 def _end_of_time(state: Execution) -> int | None:

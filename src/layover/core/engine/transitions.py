@@ -32,6 +32,12 @@ EXECUTION: frozenset[tuple[ExecutionStatus, ExecutionStatus, Cause | None]] = fr
         *(("pending", after, ev.ExecutionStarted) for after in _AT_WORK),
         ("pending", "completed", ev.ExecutionCompleted),
         ("pending", "failed", ev.ExecutionFailed),
+        ("pending", "cancelled", ev.ExecutionCancelled),
+        ("pending", "paused", ev.ExecutionPaused),
+        ("paused", "pending", ev.ExecutionResumed),
+        *(("paused", after, ev.ExecutionStarted) for after in ("running", "waiting")),
+        ("failed", "pending", ev.ExecutionReopened),  # it was paused for too long before it started
+        *(("failed", after, ev.ExecutionStarted) for after in _AT_WORK),
         *((status, "pausing", ev.ExecutionPausing) for status in _AT_WORK),
         ("waiting", "paused", ev.ExecutionPaused),
         ("pausing", "paused", ev.ExecutionPaused),
@@ -60,6 +66,9 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
         *((status, "queued", ev.NodeScheduled) for status in ("ready", "running", "backoff", "incident")),
         ("queued", "running", ev.NodeStarted),
         ("queued", "failed", ev.NodeFailed),
+        ("queued", "waiting", ev.NodeHandedOver),
+        ("queued", "running", ev.PausePointExpired),
+        *((status, "stopped", ev.PausePointCancelled) for status in ("scheduled", "queued", "running", "waiting")),
         ("ready", "waiting", ev.PausePointOpened),
         ("ready", "completed", ev.NodeCompleted),
         ("ready", "failed", ev.NodeFailed),
@@ -73,14 +82,15 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
         ("running", "incident", ev.NodeFailed),
         ("running", "scheduled", ev.NodeScheduled),
         ("running", "waiting", ev.PausePointOpened),
+        ("running", "waiting", ev.NodeHandedOver),
+        ("running", "ready", ev.NodeProbed),
         ("entered", "completed", ev.NodeCompleted),
         ("entered", "failed", ev.NodeFailed),
         ("waiting", "running", ev.PausePointApplied),
         ("waiting", "running", ev.PausePointExpired),
-        ("waiting", "stopped", ev.PausePointCancelled),
         ("backoff", "scheduled", ev.NodeScheduled),
         ("incident", "scheduled", ev.NodeScheduled),
-        ("stopped", "failed", ev.NodeFailed),
+        *(("stopped", after, ev.NodeFailed) for after in ("failed", "backoff", "incident")),
     }
 )
 
@@ -155,7 +165,8 @@ random and see each of these transitions happen, and no other.
 As seen between two appends to the log, which is all that anybody outside can see. An arrow without an event of its own
 ("its nodes") follows from them: an execution is `running` while a node is ready or being called, `paused` when
 otherwise a person or an operator is awaited, and else `waiting`. `pausing` means that an operator has closed the gate
-and calls are still out, or children that have not paused yet.
+and calls are still out, or children that have not paused yet. `pending` is an execution that has not started: its
+moment has not come, or a limit holds it.
 
 {execution}
 
@@ -168,7 +179,8 @@ of its nodes. It may be closed again in the same append.
 
 One node in one scope, around each event. A node that is decided by the engine itself (a condition, a set) goes from
 `ready` straight to `completed`. `queued` is a call for which its instance has no place yet, and `stopped` is a node
-that was given up because what it belongs to ended.
+that was given up because what it belongs to ended. A callback node is `running` while whoever is to reply is being
+called, and `waiting` when that is done; its point is open all the time.
 
 {node}
 

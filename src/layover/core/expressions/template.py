@@ -7,7 +7,7 @@ again, so data cannot smuggle an expression in.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from layover.core.expressions.errors import ExpressionError, moved
 from layover.core.expressions.frame import EPOCH, Moment
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _OPEN = "${"
 _ESCAPED = "$${"
+_PUT_IN_LATER: Final = frozenset({"$token", "$secret"})
 
 
 class Template:
@@ -115,6 +116,9 @@ def text_of(value: Value, meter: Meter) -> str:
         return iso_timestamp(value)
     if isinstance(value, Duration):
         return format_duration(value)
+    if type(value) is dict and not _PUT_IN_LATER.isdisjoint(value):
+        message = "A token or a secret is put in when the call is made: it stands alone, not within a longer text."
+        raise ExpressionError(message, code="invalid_argument")
     return write_json(value, meter)
 
 

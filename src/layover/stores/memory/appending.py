@@ -18,12 +18,14 @@ from layover.ports.records import (
     OpenedPoint,
     Outcome,
     PointRow,
+    Wait,
 )
+from layover.stores.checks import check_earlier, check_sender, message_exists, token_exists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from layover.ports.records import Append, Command, NewExecution, PointChange
+    from layover.ports.records import Append, Command, Message, NewExecution, PointChange
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -60,7 +62,7 @@ def _judge(db: MemoryDatabase, append: Append) -> Outcome:
 
 
 def _check(db: MemoryDatabase, appends: Sequence[Append]) -> None:
-    opened = set(db.points)
+    opened, sent, tokens = set(db.points), set(db.outbox), set(db.tokens)
     for append in appends:
         new = append.new
         if new is not None and not any(v.hash == new.hash and v.workflow == new.workflow for v in db.versions):
@@ -70,6 +72,16 @@ def _check(db: MemoryDatabase, appends: Sequence[Append]) -> None:
                 if change.point.id in opened:
                     raise StoreError(f"There is a pause point {change.point.id} already.", code="point_exists")
                 opened.add(change.point.id)
+        for message in append.messages:
+            check_sender(append, message)
+            if name_of(message) in sent:
+                raise message_exists(message)
+            sent.add(name_of(message))
+        for token in append.tokens:
+            if token.hash in tokens:
+                raise token_exists(token)
+            tokens.add(token.hash)
+        check_earlier(append)
 
 
 def _write(db: MemoryDatabase, append: Append) -> None:
@@ -79,9 +91,13 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.logs[id_] = []
         db.commands[id_] = []
     db.heads[id_] = _created(append, append.new) if append.new is not None else _moved(db.heads[id_], append)
-    if append.count:
-        entry = Entry(seq=append.expected_seq + 1, at=append.at, count=append.count, events=append.events)
-        db.logs[id_].append(entry)
+    earlier = sum(entry.count for entry in append.earlier)
+    last = Entry(
+        seq=append.expected_seq + 1 + earlier, at=append.at, count=append.count - earlier, events=append.events
+    )
+    db.logs[id_] += [*append.earlier, last] if last.count else append.earlier
+    db.outbox.update({name_of(message): message for message in append.messages})
+    db.tokens.update({token.hash: Wait(execution_id=id_, point=token.point) for token in append.tokens})
     for change in append.points:
         change_point(db, id_, append.at, change)
     if append.snapshot is not None:
@@ -90,6 +106,11 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.ends.pop(id_, None)
         if append.status in CLOSED:
             db.ends[id_] = (append.at, append.closed)
+
+
+def name_of(message: Message) -> tuple[str, int, str]:
+    """Return what a message is known by."""
+    return message.sender, message.n, message.destination
 
 
 def _created(append: Append, new: NewExecution) -> Head:
@@ -103,26 +124,35 @@ def _created(append: Append, new: NewExecution) -> Head:
         priority=new.priority,
         owner=append.owner if append.rest is None else None,
         wake_at=append.lease_until if append.rest is None else append.rest.wake_at,
+        missing=append.rest.missing if append.rest is not None else (),
+        missing_since=append.at if append.rest is not None and append.rest.missing else None,
     )
 
 
 def _moved(head: Head, append: Append) -> Head:
-    return replace(
+    moved = replace(
         head,
         status=append.status,
         last_seq=append.expected_seq + append.count,
         last_epoch=append.epoch,
         commands_done=append.commands_seen,
         takeovers=0,
-        owner=head.owner if append.rest is None else None,
-        wake_at=head.wake_at if append.rest is None else append.rest.wake_at,
     )
+    if append.rest is None:
+        return moved
+    return given_back(replace(moved, wake_at=append.rest.wake_at), append.rest.missing, append.at)
+
+
+def given_back(head: Head, missing: tuple[str, ...], at: int | None) -> Head:
+    """Return a head that nobody drives; it has waited for functions since it first did."""
+    since = head.missing_since if head.missing_since is not None else at
+    return replace(head, owner=None, missing=missing, missing_since=since if missing else None)
 
 
 def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointChange) -> None:
     """Write what became of a pause point."""
     match change:
-        case OpenedPoint(point=point, schema=schema):
+        case OpenedPoint(point=point, schema=schema, waits=waits):
             db.points[point.id] = PointRow(
                 execution_id=execution_id,
                 workflow=db.heads[execution_id].workflow,
@@ -130,12 +160,15 @@ def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointCh
                 schema=msgspec.json.decode(msgspec.json.encode(schema)),
                 status=point.status,
             )
+            for name, key in waits:
+                db.waits[name, key, point.id] = Wait(execution_id=execution_id, point=point.id)
         case ChangedPoint(point=point):
             if point.id in db.points:
                 db.points[point.id] = replace(db.points[point.id], point=_copied(point), status=point.status)
         case ClosedPoint(id=point_id, how=how):
             if point_id in db.points:
                 db.points[point_id] = replace(db.points[point_id], status=how, closed_at=at)
+                db.waits = {name: wait for name, wait in db.waits.items() if wait.point != point_id}
 
 
 def _copied(point: Point) -> Point:

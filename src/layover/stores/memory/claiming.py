@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
+from layover.stores.memory.appending import given_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +32,10 @@ def _found(db: MemoryDatabase, wish: Claim) -> list[Head]:
         return [one] if one is not None and (one.owner is None or _is_due(one, wish.now)) else []
     most = at_most(wish.most)
     due = sorted((head for head in db.heads.values() if _is_due(head, wish.now)), key=_by_age)
-    # Priority decides among those that have waited longest, so nobody waits for ever.
-    return sorted(due[: 4 * most], key=lambda head: (-head.priority, *_by_age(head)))[:most]
+    # Among those that have waited longest, each point of priority is worth a second: nobody waits for ever.
+    urgent = sorted(due[: 4 * most], key=_by_urgency)
+    startable = sorted((head for head in db.heads.values() if _is_startable(head, wish)), key=_by_wait)
+    return [*urgent, *startable][:most]
 
 
 def _is_due(head: Head, now: int) -> bool:
@@ -41,6 +44,19 @@ def _is_due(head: Head, now: int) -> bool:
 
 def _by_age(head: Head) -> tuple[int, str]:
     return head.wake_at or 0, head.execution_id
+
+
+def _by_urgency(head: Head) -> tuple[int, str]:
+    return (head.wake_at or 0) - 1000 * head.priority, head.execution_id
+
+
+def _is_startable(head: Head, wish: Claim) -> bool:
+    """Tell whether it waits for a function that the instance has."""
+    return head.owner is None and not wish.types.isdisjoint(head.missing) and not _is_due(head, wish.now)
+
+
+def _by_wait(head: Head) -> tuple[int, str]:
+    return -1 if head.missing_since is None else head.missing_since, head.execution_id
 
 
 def _take(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
@@ -65,13 +81,16 @@ def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int
     return [lease.execution_id for lease in leases if not _is_driven(db, instance, lease)]
 
 
-def release(db: MemoryDatabase, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+def release(
+    db: MemoryDatabase, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...]
+) -> None:
     """Give back what is driven; unread commands make it due in any case."""
     for lease in leases:
         if _is_driven(db, instance, lease):
             head = db.heads[lease.execution_id]
             has_unread = head.commands_seq > head.commands_done
-            db.heads[lease.execution_id] = replace(head, owner=None, wake_at=0 if has_unread else wake_at)
+            head = replace(head, wake_at=0 if has_unread else wake_at)
+            db.heads[lease.execution_id] = given_back(head, missing, wake_at)
 
 
 def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.ports.records import Closed, Command, Entry, Head, NewExecution, PointRow, Version
+    from layover.ports.records import (
+        Closed,
+        Command,
+        Entry,
+        Head,
+        Message,
+        NewExecution,
+        PointRow,
+        Signal,
+        Version,
+        Wait,
+    )
+    from layover.stores.limits import Place
 
 
 def _machine_time() -> int:
@@ -31,6 +43,13 @@ class MemoryDatabase:
     snapshots: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     commands: dict[str, list[Command]] = field(default_factory=dict)
     points: dict[str, PointRow] = field(default_factory=dict)  # by their own ids
+    outbox: dict[tuple[str, int, str], Message] = field(default_factory=dict)  # by sender, number and destination
+    tokens: dict[bytes, Wait] = field(default_factory=dict)  # by hash
+    waits: dict[tuple[str, str, str], Wait] = field(default_factory=dict)  # by name, key and point
+    signals: dict[str, Signal] = field(default_factory=dict)  # by their own ids
+    undispatched: set[str] = field(default_factory=set)  # ids of signals
+    places: dict[str, Place] = field(default_factory=dict)
+    rates: dict[str, int] = field(default_factory=dict)  # by name: until when it is used up, in microseconds
     versions: list[Version] = field(default_factory=list)
     locks: dict[str, tuple[str, int]] = field(default_factory=dict)  # by name: who holds it, and until when
     instances: set[str] = field(default_factory=set)  # those that live

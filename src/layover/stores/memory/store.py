@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Version
 from layover.stores.checks import check_ids, checked_appends
-from layover.stores.memory import appending, claiming, commanding, reading
+from layover.stores.limits import check_wish
+from layover.stores.memory import (
+    appending,
+    claiming,
+    commanding,
+    limiting,
+    messaging,
+    purging,
+    reading,
+    signalling,
+)
 from layover.stores.memory.database import MemoryDatabase
 
 if TYPE_CHECKING:
@@ -16,6 +26,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
+        Admission,
         Append,
         Claim,
         Claims,
@@ -27,11 +38,16 @@ if TYPE_CHECKING:
         ExecutionRow,
         Lease,
         Loaded,
+        Message,
+        Outbox,
         Outcome,
         PointFilter,
         PointRow,
         Refusal,
         Reserved,
+        Signal,
+        Wait,
+        Wish,
     )
 
 
@@ -90,10 +106,12 @@ class MemoryStore:
         check_ids(lease.execution_id for lease in leases)
         return claiming.renew(await self._turn(), instance, leases, until)
 
-    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+    async def release(
+        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+    ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        claiming.release(await self._turn(), instance, leases, wake_at)
+        claiming.release(await self._turn(), instance, leases, wake_at, missing)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
@@ -115,6 +133,90 @@ class MemoryStore:
     async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
         """Take an answer."""
         return commanding.answer(await self._turn(), answer, source, now, wish)
+
+    # Outboxes
+
+    async def outbox(self, now: int, most: int) -> Outbox:
+        """Read messages that are due."""
+        return messaging.outbox(await self._turn(), now, most)
+
+    async def sent(self, messages: Sequence[Message]) -> None:
+        """Forget messages that have arrived."""
+        check_ids(message.sender for message in messages)
+        messaging.sent(await self._turn(), messages)
+
+    async def postpone(self, message: Message, due_at: int) -> None:
+        """Keep a message for later."""
+        check_ids([message.sender])
+        messaging.postpone(await self._turn(), message, due_at)
+
+    async def outgoing(self, sender: str) -> list[Message]:
+        """Read the messages of one execution."""
+        check_ids([sender])
+        return messaging.outgoing(await self._turn(), sender)
+
+    async def token(self, hash_: bytes) -> Wait | None:
+        """Find the point that a token belongs to."""
+        return (await self._turn()).tokens.get(hash_)
+
+    # Signals
+
+    async def keep_signal(self, signal: Signal) -> bool:
+        """Keep a signal."""
+        return signalling.keep(await self._turn(), signal)
+
+    async def waits(self, name: str, key: str) -> list[Wait]:
+        """Read who waits for signals."""
+        return signalling.waits(await self._turn(), name, key)
+
+    async def signals(self, name: str, key: str, since: int) -> list[Signal]:
+        """Read signals."""
+        return signalling.signals(await self._turn(), name, key, since)
+
+    async def undispatched(self, before: int, most: int) -> list[Signal]:
+        """Read signals whose waits have not all been told."""
+        return signalling.undispatched(await self._turn(), before, most)
+
+    async def dispatched(self, ids: Sequence[str]) -> None:
+        """Note that all who waited for signals have been told."""
+        signalling.dispatched(await self._turn(), ids)
+
+    async def forget_signals(self, before: int, most: int) -> int:
+        """Delete dispatched signals."""
+        return signalling.forget(await self._turn(), before, most)
+
+    # Limits
+
+    async def admit(self, wish: Wish, now: int) -> Admission:
+        """Let an execution begin, or keep its place."""
+        check_ids([wish.execution_id])
+        check_wish(wish)
+        return limiting.admit(await self._turn(), wish, now)
+
+    async def free(self, execution_id: str, now: int) -> list[str]:
+        """Give back the slot, or the place in line, of an execution."""
+        check_ids([execution_id])
+        return limiting.free(await self._turn(), execution_id, now)
+
+    async def forget_rates(self, now: int) -> int:
+        """Delete rates that nothing is used of."""
+        return limiting.forget_rates(await self._turn(), now)
+
+    async def admission(self, execution_id: str) -> Admission | None:
+        """Tell how things stand for an execution."""
+        check_ids([execution_id])
+        return limiting.admission(await self._turn(), execution_id)
+
+    # Retention
+
+    async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
+        """Read executions that nobody needs."""
+        return purging.expendable(await self._turn(), before, most, workflow)
+
+    async def purge(self, execution_ids: Sequence[str]) -> int:
+        """Delete executions."""
+        check_ids(execution_ids)
+        return purging.purge(await self._turn(), execution_ids)
 
     # Definitions
 

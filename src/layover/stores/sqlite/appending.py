@@ -13,6 +13,7 @@ import msgspec
 
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.stores.checks import check_earlier, check_sender, message_exists, token_exists
 from layover.stores.ids import key
 from layover.stores.sqlite.reading import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
@@ -26,23 +27,35 @@ if TYPE_CHECKING:
 
 _APPEND = SQL["append"]
 _APPEND_RESTING = SQL["append_resting"]
+_APPEND_MISSING = SQL["append_missing"]
 
 
 def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
     """Write what passes; return what became of each."""
     cursor = db.cursor()
     entries: list[tuple[bytes, int, int, int, bytes]] = []
+    closed: list[tuple[str]] = []
     outcomes: list[Outcome] = []
     for append in appends:
         id_ = key(append.execution_id)
         outcome = _create(db, id_, append, append.new) if append.new is not None else _move(cursor, id_, append)
         outcomes.append(outcome)
         if outcome.verdict == "passed":
-            if append.count:  # what only takes note of commands, or only rests, leaves nothing in the log
-                entries.append((id_, append.expected_seq + 1, append.count, append.at, append.events))
             if append.points or append.snapshot is not None or append.closed is not None:
                 _derive(db, id_, append)
+                closed += [(change.id,) for change in append.points if isinstance(change, ClosedPoint)]
+            if append.messages or append.tokens:
+                _send(db, id_, append)
+            first, count = append.expected_seq + 1, append.count
+            if append.earlier:
+                check_earlier(append)
+                entries += [(id_, one.seq, one.count, one.at, one.events) for one in append.earlier]
+                earlier = sum(one.count for one in append.earlier)
+                first, count = first + earlier, count - earlier
+            if count:  # what only takes note of commands, or only rests, leaves nothing in the log
+                entries.append((id_, first, count, append.at, append.events))
     cursor.executemany(SQL["insert_entry"], entries)
+    cursor.executemany(SQL["drop_waits"], closed)
     return outcomes
 
 
@@ -59,9 +72,13 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     last_seq = expected + append.count
     if rest is None:
         cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, id_, append.owner, expected))
-    else:
+    elif not rest.missing:
         values = (last_seq, epoch, append.status, seen, rest.wake_at, id_, append.owner, expected)
         cursor.execute(_APPEND_RESTING, values)
+    else:
+        kept, at = types_kept(rest.missing), append.at
+        missing = (last_seq, epoch, append.status, seen, rest.wake_at, kept, at, id_, append.owner, expected)
+        cursor.execute(_APPEND_MISSING, missing)
     db = cursor.connection
     if db.changes() == 1:
         return Outcome(verdict="passed", commands_seq=seen)
@@ -108,6 +125,8 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
     )
     if db.changes() != 1:
         raise StoreError(f"There is no version {new.hash} of the workflow {new.workflow}.", code="unknown_version")
+    if resting is not None and resting.missing:
+        db.execute(SQL["set_missing"], {"id": id_, "missing": types_kept(resting.missing), "since": append.at})
     return Outcome(verdict="passed")
 
 
@@ -125,6 +144,25 @@ def _derive(db: apsw.Connection, id_: bytes, append: Append) -> None:
             db.execute(SQL["finish_execution"], ended)
         else:
             db.execute(SQL["reopen_execution"], {"id": id_})
+
+
+def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
+    """Write what it wants of others, and what lets others report to it."""
+    for message in append.messages:
+        check_sender(append, message)
+        values = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
+        db.execute(SQL["insert_message"], values)
+        if db.changes() != 1:
+            raise message_exists(message)
+    for token in append.tokens:
+        db.execute(SQL["insert_token"], {"hash": token.hash, "id": id_, "point": token.point})
+        if db.changes() != 1:
+            raise token_exists(token)
+
+
+def types_kept(types: tuple[str, ...]) -> str | None:
+    """Return node types as they are kept."""
+    return msgspec.json.encode(types).decode() if types else None
 
 
 def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) -> None:
@@ -145,6 +183,8 @@ def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) 
             )
             if db.changes() != 1:
                 raise StoreError(f"There is a pause point {point.id} already.", code="point_exists")
+            for name, awaited in change.waits:
+                db.execute(SQL["insert_wait"], {"name": name, "key": awaited, "point": point.id, "id": id_})
         case ChangedPoint(point=point):
             values = {"point": point.id, "status": point.status, "body": msgspec.json.encode(point)}
             db.execute(SQL["change_point"], values)

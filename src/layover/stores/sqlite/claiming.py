@@ -9,8 +9,9 @@ import msgspec
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
 from layover.stores.ids import key
+from layover.stores.sqlite.appending import types_kept
 from layover.stores.sqlite.reading import commands_after, head_by
-from layover.stores.sqlite.rows import head_of
+from layover.stores.sqlite.rows import head_of, missing_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 def claim(db: apsw.Connection, wish: Claim) -> Claims:
     """Take what is due, or one execution that nobody drives."""
     if wish.execution_id is None:
-        found = [head_of(row) for row in db.execute(SQL["due"], {"now": wish.now, "most": at_most(wish.most)})]
+        most = at_most(wish.most)
+        found = [head_of(row) for row in db.execute(SQL["due"], {"now": wish.now, "most": most})]
+        if wish.types and len(found) < most:
+            found += _startable(db, wish, most - len(found))
     else:
         head = head_by(db, key(wish.execution_id))
         found = [head] if head is not None and (head.owner is None or _is_due(head, wish.now)) else []
@@ -34,6 +38,23 @@ def claim(db: apsw.Connection, wish: Claim) -> Claims:
         claimed=tuple(_claimed(db, head, wish) for head in found),
         next_due=db.execute(SQL["next_due"]).get,
     )
+
+
+def _startable(db: apsw.Connection, wish: Claim, most: int) -> list[Head]:
+    """Find what waits for a function that the instance has, the longest waiting first.
+
+    Many wait for the same types, so those are found first, each once.
+    """
+    kinds = [kept for (kept,) in db.execute(SQL["missing_types"]) if not wish.types.isdisjoint(missing_of(kept))]
+    found: list[Head] = []
+    for kept in kinds:
+        rows = db.execute(SQL["heads_missing"], {"missing": kept, "now": wish.now, "most": most})
+        found += [head_of(row) for row in rows]
+    return sorted(found, key=_by_wait)[:most]
+
+
+def _by_wait(head: Head) -> tuple[int, str]:
+    return -1 if head.missing_since is None else head.missing_since, head.execution_id
 
 
 def _is_due(head: Head, now: int) -> bool:
@@ -65,12 +86,13 @@ def renew(db: apsw.Connection, instance: str, leases: Sequence[Lease], until: in
     return lost
 
 
-def release(db: apsw.Connection, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+def release(
+    db: apsw.Connection, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...]
+) -> None:
     """Give back what is driven."""
-    db.executemany(
-        SQL["release"],
-        [{"id": key(one.execution_id), "owner": instance, "epoch": one.epoch, "wake_at": wake_at} for one in leases],
-    )
+    common = {"owner": instance, "wake_at": wake_at, "missing": types_kept(missing)}
+    values = [{"id": key(lease.execution_id), "epoch": lease.epoch, **common} for lease in leases]
+    db.executemany(SQL["release"], values)
 
 
 def orphan(db: apsw.Connection, instances: Sequence[str], now: int) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUSY_MS = 5_000
-CACHE_KB = 64 * 1024
+CACHE_KB = 2 * 1024
 _BETWEEN_TRIES = 0.005
 # Two connections on one file are enough to meet the bug of older libraries that resets a log which is still being read.
 _OLDEST_SAFE = (3, 51, 3)

@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from layover.core.engine.state import Point
-from layover.ports.records import Closed, Command, Entry, ExecutionRow, Head, NewExecution, PointRow, Version
+from layover.ports.records import (
+    Closed,
+    Command,
+    Entry,
+    ExecutionRow,
+    Head,
+    Message,
+    NewExecution,
+    PointRow,
+    Rate,
+    Signal,
+    Version,
+    Wait,
+)
 from layover.stores.ids import text
-
-if TYPE_CHECKING:
-    from layover.core.engine.state import ExecutionStatus
+from layover.stores.limits import Place
 
 Row: TypeAlias = tuple[object, ...]
 
-HEAD_COLUMNS = 12
+HEAD_COLUMNS = 14
 INFO_COLUMNS = 8
 
 
-def head_of(row: Row) -> Head:
-    """Return a head."""
-    (id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, takeovers) = row
+def head_of(row: tuple[Any, ...]) -> Head:
+    """Return a head. Every claim and every answer reads one, so there are no casts: each is a call."""
+    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, types, since = row
     return Head(
-        execution_id=text(cast(bytes, id_)),
-        workflow=cast(str, workflow),
-        status=cast("ExecutionStatus", status),
-        priority=cast(int, priority),
-        last_seq=cast(int, last_seq),
-        last_epoch=cast(int, last_epoch),
-        epoch=cast(int, epoch),
-        owner=cast("str | None", owner),
-        wake_at=cast("int | None", wake_at),
-        commands_seq=cast(int, seq),
-        commands_done=cast(int, done),
-        takeovers=cast(int, takeovers),
+        execution_id=text(id_),
+        workflow=workflow,
+        status=status,
+        priority=priority,
+        last_seq=last_seq,
+        last_epoch=last_epoch,
+        epoch=epoch,
+        owner=owner,
+        wake_at=wake_at,
+        commands_seq=seq,
+        commands_done=done,
+        takeovers=lost,
+        missing=missing_of(types) if types is not None else (),
+        missing_since=since,
     )
+
+
+def missing_of(kept: str) -> tuple[str, ...]:
+    """Return node types that nobody had a function for."""
+    return _TYPES.decode(kept)
 
 
 def info_of(row: Row) -> NewExecution:
@@ -84,6 +102,48 @@ def entry_of(row: Row) -> Entry:
     return Entry(seq=cast(int, seq), at=cast(int, at), count=cast(int, count), events=cast(bytes, body))
 
 
+def message_of(row: Row) -> Message:
+    """Return a message."""
+    sender, n, destination, kind, body, due_at = row
+    return Message(
+        sender=text(cast(bytes, sender)),
+        n=cast(int, n),
+        destination=cast(str, destination),
+        kind=cast(str, kind),
+        body=cast(bytes, body),
+        due_at=cast(int, due_at),
+    )
+
+
+def wait_of(row: Row) -> Wait:
+    """Return a point that waits."""
+    execution_id, point = row
+    return Wait(execution_id=text(cast(bytes, execution_id)), point=cast(str, point))
+
+
+def signal_of(row: Row) -> Signal:
+    """Return a signal."""
+    id_, name, key, at, data = row
+    return Signal(id=cast(str, id_), name=cast(str, name), key=cast(str, key), at=cast(int, at), data=cast(bytes, data))
+
+
+def place_of_row(row: Row) -> Place:
+    """Return how things stand for an execution under limits."""
+    id_, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted = row
+    return Place(
+        execution_id=text(cast(bytes, id_)),
+        name=cast("str | None", name),
+        most=cast("int | None", most),
+        rank=cast(int, rank),
+        held_at=cast("int | None", held_at),
+        rate=Rate(name=rate, limit=cast(int, rate_limit), per_ms=cast(int, rate_per_ms))
+        if isinstance(rate, str)
+        else None,
+        start_at=cast("int | None", start_at),
+        admitted=bool(admitted),
+    )
+
+
 def point_of(row: Row) -> PointRow:
     """Return a pause point."""
     _id, execution_id, workflow, status, closed_at, body, schema = row
@@ -110,3 +170,4 @@ def version_of(row: Row) -> Version:
 
 
 _POINT = msgspec.json.Decoder(Point)
+_TYPES = msgspec.json.Decoder(tuple[str, ...])

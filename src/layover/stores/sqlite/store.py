@@ -14,7 +14,20 @@ import apsw
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.checks import check_ids, checked_appends
 from layover.stores.ids import key
-from layover.stores.sqlite import appending, claiming, commanding, definitions, inspecting, locks, reading
+from layover.stores.limits import check_wish
+from layover.stores.sqlite import (
+    appending,
+    claiming,
+    commanding,
+    definitions,
+    inspecting,
+    limiting,
+    locks,
+    messaging,
+    purging,
+    reading,
+    signalling,
+)
 from layover.stores.sqlite.connection import BUSY_MS, connect, told, translated, write_ahead
 from layover.stores.sqlite.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import check, migrate
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.ports.records import (
+        Admission,
         Append,
         Claim,
         Claims,
@@ -37,12 +51,17 @@ if TYPE_CHECKING:
         Fault,
         Lease,
         Loaded,
+        Message,
+        Outbox,
         Outcome,
         PointFilter,
         PointRow,
         Refusal,
         Reserved,
+        Signal,
         Version,
+        Wait,
+        Wish,
     )
 
 T = TypeVar("T")
@@ -172,10 +191,12 @@ class SqliteStore:
         check_ids(lease.execution_id for lease in leases)
         return await self._write(lambda db: claiming.renew(db, instance, leases, until))
 
-    async def release(self, instance: str, leases: Sequence[Lease], wake_at: int | None) -> None:
+    async def release(
+        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+    ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        await self._write(lambda db: claiming.release(db, instance, leases, wake_at))
+        await self._write(lambda db: claiming.release(db, instance, leases, wake_at, missing))
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
@@ -197,6 +218,90 @@ class SqliteStore:
     async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
         """Take an answer."""
         return await self._write(lambda db: commanding.answer(db, answer, source, now, wish))
+
+    # Outboxes
+
+    async def outbox(self, now: int, most: int) -> Outbox:
+        """Read messages that are due."""
+        return await self._read(lambda db: messaging.outbox(db, now, most))
+
+    async def sent(self, messages: Sequence[Message]) -> None:
+        """Forget messages that have arrived."""
+        check_ids(message.sender for message in messages)
+        await self._write(lambda db: messaging.sent(db, messages))
+
+    async def postpone(self, message: Message, due_at: int) -> None:
+        """Keep a message for later."""
+        check_ids([message.sender])
+        await self._write(lambda db: messaging.postpone(db, message, due_at))
+
+    async def outgoing(self, sender: str) -> list[Message]:
+        """Read the messages of one execution."""
+        check_ids([sender])
+        return await self._read(lambda db: messaging.outgoing(db, sender))
+
+    async def token(self, hash_: bytes) -> Wait | None:
+        """Find the point that a token belongs to."""
+        return await self._read(lambda db: messaging.token(db, hash_))
+
+    # Signals
+
+    async def keep_signal(self, signal: Signal) -> bool:
+        """Keep a signal."""
+        return await self._write(lambda db: signalling.keep(db, signal))
+
+    async def waits(self, name: str, key: str) -> list[Wait]:
+        """Read who waits for signals."""
+        return await self._read(lambda db: signalling.waits(db, name, key))
+
+    async def signals(self, name: str, key: str, since: int) -> list[Signal]:
+        """Read signals."""
+        return await self._read(lambda db: signalling.signals(db, name, key, since))
+
+    async def undispatched(self, before: int, most: int) -> list[Signal]:
+        """Read signals whose waits have not all been told."""
+        return await self._read(lambda db: signalling.undispatched(db, before, most))
+
+    async def dispatched(self, ids: Sequence[str]) -> None:
+        """Note that all who waited for signals have been told."""
+        await self._write(lambda db: signalling.dispatched(db, ids))
+
+    async def forget_signals(self, before: int, most: int) -> int:
+        """Delete dispatched signals."""
+        return await self._write(lambda db: signalling.forget(db, before, most))
+
+    # Limits
+
+    async def admit(self, wish: Wish, now: int) -> Admission:
+        """Let an execution begin, or keep its place."""
+        check_ids([wish.execution_id])
+        check_wish(wish)
+        return await self._write(lambda db: limiting.admit(db, wish, now))
+
+    async def free(self, execution_id: str, now: int) -> list[str]:
+        """Give back the slot, or the place in line, of an execution."""
+        check_ids([execution_id])
+        return await self._write(lambda db: limiting.free(db, execution_id, now))
+
+    async def forget_rates(self, now: int) -> int:
+        """Delete rates that nothing is used of."""
+        return await self._write(lambda db: limiting.forget_rates(db, now))
+
+    async def admission(self, execution_id: str) -> Admission | None:
+        """Tell how things stand for an execution."""
+        check_ids([execution_id])
+        return await self._read(lambda db: limiting.admission(db, execution_id))
+
+    # Retention
+
+    async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
+        """Read executions that nobody needs."""
+        return await self._read(lambda db: purging.expendable(db, before, most, workflow))
+
+    async def purge(self, execution_ids: Sequence[str]) -> int:
+        """Delete executions."""
+        check_ids(execution_ids)
+        return await self._write(lambda db: purging.purge(db, execution_ids))
 
     # Definitions
 

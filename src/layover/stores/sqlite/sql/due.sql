@@ -1,14 +1,14 @@
 SELECT
     execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq, commands_done,
-    takeovers
+    takeovers, missing, missing_since
 FROM (
     SELECT
         execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq,
-        commands_done, takeovers
+        commands_done, takeovers, missing, missing_since
     FROM heads
     WHERE wake_at <= :now
     ORDER BY wake_at, execution_id
     LIMIT 4 * :most
 )
-ORDER BY priority DESC, wake_at, execution_id
+ORDER BY wake_at - 1000 * priority, execution_id
 LIMIT :most

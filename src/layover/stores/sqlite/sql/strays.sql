@@ -10,3 +10,11 @@ SELECT DISTINCT 'pause_points', execution_id FROM pause_points
 WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT DISTINCT 'commands', execution_id FROM commands WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'outbox', sender FROM outbox WHERE sender NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'tokens', execution_id FROM tokens WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'waits', execution_id FROM waits WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT 'places', execution_id FROM places WHERE execution_id NOT IN (SELECT execution_id FROM heads)

@@ -1,0 +1,174 @@
+"""What depends on how many executions stand still: `python bench/scale.py [SIZE]`, or `memory SIZE` for that alone.
+
+The same is done among 100 paused executions and among SIZE of them, in turn, so that both meet the same noise: resuming
+one, claiming one that is due, listing 50. Then a process of its own begins 1,000 and SIZE, and tells what its memory
+has grown by for each of those in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from layover.bootstrap import Engine
+from layover.core.engine.command_codec import encode_command
+from layover.core.engine.commands import Wake
+from layover.ports.records import Claim, Enqueue, Lease, PointFilter
+from layover.stores.sqlite import SqliteStore
+from measure import table
+from runtime_workloads import FOLDER, many, question
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+SMALL = 100
+SIZE = 100_000
+ROUNDS = 100
+LISTED = 50
+KB = 1024
+
+
+async def main(size: int) -> None:
+    place = Path(tempfile.mkdtemp(dir=FOLDER))
+    try:
+        paths = {count: place / f"{count}.db" for count in (SMALL, size)}
+        for count, path in paths.items():
+            await _fill(path, count + 2 * ROUNDS)
+        rows: list[tuple[str, ...]] = [("", f"among {SMALL:,}", f"among {size:,}", "ratio")]
+        for name, medians in {**await _claims(paths), **await _engines(paths)}.items():
+            few, most = medians[SMALL], medians[size]
+            rows.append((name, f"{few * 1e6:.0f} µs", f"{most * 1e6:.0f} µs", f"{most / few:.2f}"))
+        print(table("Paused executions", rows))
+    finally:
+        shutil.rmtree(place)
+
+
+async def _fill(path: Path, count: int) -> None:
+    async with Engine(f"sqlite:///{path}") as engine:
+        await engine.register(question())
+        await many(lambda: _pause(engine), count, 100)
+
+
+async def _pause(engine: Engine) -> None:
+    await engine.start("question", wait="rest")
+
+
+async def _engines(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
+    engines = {count: Engine(f"sqlite:///{path}") for count, path in paths.items()}
+    for engine in engines.values():
+        await engine.__aenter__()
+    try:
+        waiting = {count: await _oldest(engine, 2 * ROUNDS) for count, engine in engines.items()}
+
+        async def resume(count: int) -> None:
+            taken = await engines[count].answer(waiting[count].pop(), {"n": 1})
+            await engines[count].wait(taken.execution_id)
+
+        async def list_executions(count: int) -> None:
+            assert len(await engines[count].list(status=["paused"], limit=LISTED)) == LISTED
+
+        async def list_points(count: int) -> None:
+            assert len(await _oldest(engines[count], LISTED)) == LISTED
+
+        return {
+            "resume one": await _compared(resume, list(paths)),
+            "list 50 paused, newest first": await _compared(list_executions, list(paths)),
+            "list 50 pause points, oldest first": await _compared(list_points, list(paths)),
+        }
+    finally:
+        for engine in engines.values():
+            await engine.stop()
+
+
+async def _oldest(engine: Engine, most: int) -> list[str]:
+    rows = await engine.instance.store.points(PointFilter(status=("open",), limit=most))
+    return [row.point.id for row in rows]
+
+
+async def _claims(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
+    """Measure a claim of the only one that is due, and nothing else: without an engine that would take it up."""
+    stores = {count: SqliteStore(path) for count, path in paths.items()}
+    for store in stores.values():
+        await store.open("bench")
+    try:
+        ids = {
+            count: [row.execution_id for row in await store.points(PointFilter(status=("open",), limit=SMALL))]
+            for count, store in stores.items()
+        }
+        kind, body = encode_command(Wake())
+
+        async def make_due(count: int) -> None:
+            store, id_ = stores[count], ids[count][0]
+            ids[count].append(ids[count].pop(0))
+            await store.enqueue([Enqueue(execution_id=id_, kind=kind, body=body)], await store.now())
+
+        async def claim(count: int) -> None:
+            store = stores[count]
+            now = await store.now()
+            (taken,) = (await store.claim(Claim(instance="bench", now=now, lease_until=now + 60_000, most=1))).claimed
+            leases[count].append(Lease(execution_id=taken.head.execution_id, epoch=taken.head.epoch))
+
+        leases: dict[int, list[Lease]] = {count: [] for count in paths}
+        return {"claim one that is due": await _compared(claim, list(paths), make_due)}
+    finally:
+        for store in stores.values():
+            await store.close()
+
+
+async def _compared(
+    act: Callable[[int], Awaitable[None]],
+    counts: list[int],
+    before: Callable[[int], Awaitable[None]] | None = None,
+) -> dict[int, float]:
+    taken: dict[int, list[float]] = {count: [] for count in counts}
+    for turn in range(ROUNDS):
+        for count in counts if turn % 2 == 0 else reversed(counts):
+            if before is not None:
+                await before(count)
+            started = perf_counter()
+            await act(count)
+            taken[count].append(perf_counter() - started)
+    return {count: statistics.median(times) for count, times in taken.items()}
+
+
+async def memory(size: int) -> None:
+    """Tell what the memory of a process grows by for each execution that it has paused, from 1,000 on."""
+    place = Path(tempfile.mkdtemp(dir=FOLDER))
+    try:
+        async with Engine(f"sqlite:///{place / 'memory.db'}") as engine:
+            await engine.register(question())
+            await many(lambda: _pause(engine), 1_000, 100)
+            few = _resident()
+            await many(lambda: _pause(engine), size - 1_000, 100)
+            most = _resident()
+        slope = (most - few) / (size - 1_000)
+        print(
+            f"memory: {few / KB**2:.1f} MB with 1,000, {most / KB**2:.1f} MB with {size:,}: {slope:.1f} bytes for each"
+        )
+    finally:
+        shutil.rmtree(place)
+
+
+def _resident() -> int:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    if words[:1] == ["memory"]:
+        asyncio.run(memory(int(words[1])))
+    else:
+        size = int(words[0]) if words else SIZE
+        asyncio.run(main(size))
+        subprocess.run([sys.executable, __file__, "memory", str(size)], check=True)  # noqa: S603 - ourselves

@@ -1,0 +1,95 @@
+"""What people call executions and pause points: whole ids, or as much of one as is needed to tell it from others."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from layover.cli.exits import BAD_INPUT, UNKNOWN, WRONG_STATE, Stop
+from layover.runtime.errors import UnknownExecution
+from layover.runtime.ids import MalformedId, checked_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.cli.client import Looking
+    from layover.ports.records import PointRow
+
+_SHORTEST = 6
+_PAGE = 1_000
+_MOST_TOLD = 5
+_PART_OF_AN_ID = re.compile(r"[0-9a-f-]+")
+_ASKING = ("approval", "form")
+
+
+async def execution_named(client: Looking, name: str) -> str:
+    """Return the id of the execution that a name stands for."""
+    try:
+        return (await client.get(checked_id(name))).id
+    except MalformedId:
+        pass
+    except UnknownExecution as error:
+        raise _unknown(name) from error
+    found = await _beginning_with(client, name.lower())
+    if not found:
+        raise _unknown(name)
+    if len(found) > 1:
+        raise Stop(f"`{name}` is the beginning of several ids; give more of it.", BAD_INPUT, details=tuple(found))
+    return found[0]
+
+
+async def point_named(client: Looking, name: str) -> PointRow:
+    """Return the pause point that a name stands for, be it closed."""
+    execution, _, context = name.partition(":")
+    if not context:
+        row = await client.point(execution.lower())
+        if row is not None:
+            return row
+    id_ = await execution_named(client, execution)
+    rows = await client.points(id_, status=())
+    if context:
+        return _at(rows, id_, context)
+    waiting = [row for row in rows if row.status == "open" and row.point.kind in _ASKING]
+    if len(waiting) > 1:
+        told = tuple(f"{id_}:{row.point.node}" for row in waiting)
+        raise Stop(f"{id_} waits for several answers; say which.", BAD_INPUT, details=told)
+    if not waiting:
+        execution_now = await client.get(id_)
+        hint = f"`layover why {id_}` tells what it waits for."
+        raise Stop(f"{id_} is {execution_now.status} and waits for nobody's answer.", WRONG_STATE, hint=hint)
+    return waiting[0]
+
+
+def _at(rows: Sequence[PointRow], id_: str, context: str) -> PointRow:
+    """Return the point at a context id: the open one, or the last that was."""
+    here = [row for row in rows if row.point.node == context or _asked_at(row) == context]
+    if not here:
+        hint = f"`layover show {id_}` lists its pause points."
+        raise Stop(f"{id_} has no pause point at `{context}`.", UNKNOWN, hint=hint)
+    return next((row for row in here if row.status == "open"), here[-1])
+
+
+def _asked_at(row: PointRow) -> str:
+    """Return the address of what a running function asked under a key."""
+    name, separator, path = row.point.node.partition(":")
+    return f"{name}/{row.point.key}{separator}{path}"
+
+
+async def _beginning_with(client: Looking, start: str) -> list[str]:
+    if not _PART_OF_AN_ID.fullmatch(start):
+        raise Stop(f"`{start}` is not an execution id; those are UUIDs.", hint="`layover ls` lists them.")
+    if len(start) < _SHORTEST:
+        raise Stop(f"`{start}` is too short; give at least {_SHORTEST} characters of an id.")
+    found: list[str] = []
+    after: tuple[int, str] | None = None
+    while len(found) < _MOST_TOLD:
+        page = await client.list(after=after, limit=_PAGE)
+        found += [row.head.execution_id for row in page if row.head.execution_id.startswith(start)]
+        if len(page) < _PAGE:
+            break
+        after = (page[-1].info.created_at, page[-1].head.execution_id)
+    return found[:_MOST_TOLD]
+
+
+def _unknown(name: str) -> Stop:
+    return Stop(f"There is no execution {name}.", UNKNOWN, hint="`layover ls` lists those that there are.")

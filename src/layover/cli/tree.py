@@ -1,0 +1,110 @@
+"""An execution as a tree of lines: its nodes in the order in which they can run, what became of each, scopes indented.
+
+Where a container has many rounds, only the last of them are shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.cli.screen import STYLES, harmless, length
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from layover.core.plan import Plan, PlannedGraph, PlannedNode
+    from layover.runtime.node_executions import NodeExecution
+
+_MOST_ROUNDS = 10
+
+_MARKS = {
+    "completed": "✓",
+    "failed": "✗",
+    "incident": "✗",
+    "stopped": "■",
+    "cancelled": "■",
+    "waiting": "‖",
+    "backoff": "↻",
+    "running": "▶",
+    "scheduled": "▶",
+    "entered": "▶",
+    "queued": "…",
+}
+_AHEAD = "·"
+
+Line = list[tuple[str, str]]
+
+
+class Tree:
+    """The nodes of one execution, by their context ids."""
+
+    def __init__(self, plan: Plan, nodes: Sequence[NodeExecution], now: int) -> None:
+        self._plan = plan
+        self._nodes = {node.context_id: node for node in nodes}
+        self._now = now
+        self._rounds = _rounds_of(self._nodes)
+
+    def lines(self) -> Iterator[Line]:
+        """Return the lines of the tree, each in pieces with their styles."""
+        return self._graph(self._plan.graph, "", "  ")
+
+    def _graph(self, graph: PlannedGraph, path: str, margin: str) -> Iterator[Line]:
+        wide = max(len(node.id) for node in graph.nodes)
+        for index in graph.order:
+            planned = graph.nodes[index]
+            yield self._line(planned, f"{planned.id}:{path}" if path else planned.id, margin, wide)
+            if planned.bodies:
+                yield from self._scopes(planned, path, margin)
+
+    def _scopes(self, planned: PlannedNode, path: str, margin: str) -> Iterator[Line]:
+        container = f"{path}:{planned.id}" if path else planned.id
+        keys = self._rounds.get(container, [])
+        if "" not in planned.bodies:
+            keys = [key for key in planned.bodies if key in keys]
+        hidden = len(keys) - _MOST_ROUNDS
+        if hidden > 0:
+            yield [(f"{margin}  │ … {hidden} before", "dim")]
+        for key in keys[-_MOST_ROUNDS:]:
+            yield [(f"{margin}  │ {key}", "dim")]
+            yield from self._graph(planned.body(key), f"{container}.{key}", f"{margin}  │   ")
+
+    def _line(self, planned: PlannedNode, context: str, margin: str, wide: int) -> Line:
+        node = self._nodes.get(context)
+        if node is None:
+            return [(f"{margin}{_AHEAD} {planned.id:{wide}}  {planned.node.type}", "dim")]
+        style = STYLES.get(node.status, "")
+        told = [planned.node.type, node.status, *self._facts(node)]
+        return [
+            (margin, ""),
+            (f"{_MARKS.get(node.status, _AHEAD)} {planned.id:{wide}}", style),
+            (f"  {'  '.join(told)}", ""),
+        ]
+
+    def _facts(self, node: NodeExecution) -> Iterator[str]:
+        """Return what is worth knowing of a node at a glance."""
+        if node.status == "completed" and node.port not in ("", "done"):
+            yield f"→ {node.port}"
+        if node.attempt > 1:
+            yield f"attempt {node.attempt}"
+        if node.duration_ms is not None:
+            yield length(node.duration_ms)
+        elif node.started_at is not None:
+            yield length(max(0, self._now - node.started_at))
+        if node.error is not None:
+            yield harmless(f"{node.error.code}: {node.error.message}", 100)
+
+
+def _rounds_of(nodes: dict[str, NodeExecution]) -> dict[str, list[str]]:
+    """Return the rounds or branches that each container has opened, by its place, in their order."""
+    found: dict[str, dict[str, None]] = {}
+    for context in nodes:
+        path = ""
+        for step in context.split(":")[1:]:
+            container, _, key = step.rpartition(".")
+            found.setdefault(f"{path}:{container}" if path else container, {}).setdefault(key)
+            path = f"{path}:{step}" if path else step
+    return {place: sorted(keys, key=_place_of) for place, keys in found.items()}
+
+
+def _place_of(key: str) -> tuple[int, str]:
+    return (int(key), "") if key.isdecimal() else (-1, key)

@@ -1,0 +1,98 @@
+"""Signals: which of them a point waits for, and when it has all that it needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.definitions.node_types import WaitSignal
+from layover.core.engine import events as ev
+from layover.core.expressions import ExpressionError
+
+if TYPE_CHECKING:
+    from layover.core.engine import commands as cmd
+    from layover.core.engine.state import Point
+    from layover.core.engine.turn import Turn
+
+
+def awaited_signals(point: Point) -> tuple[tuple[str, str], ...]:
+    """Return the names and keys of the signals that a point waits for."""
+    details = point.details
+    if point.kind != "signal":
+        return ()
+    prefixes = [""] if "signal" in details else [f[: -len("signal")] for f in details if f.endswith(".signal")]
+    pairs = ((str(details[f"{prefix}signal"]), str(details.get(f"{prefix}key", ""))) for prefix in prefixes)
+    return tuple(dict.fromkeys(pairs))
+
+
+def deliver(turn: Turn, command: cmd.Deliver) -> None:
+    """Take a signal at the point that it is meant for, or wherever the execution waits for it."""
+    points = turn.state.points.rows
+    wanted = [command.point] if command.point else sorted(id_ for id_, one in points.items() if _awaits(one, command))
+    for point in wanted:
+        _take(turn, point, command)
+
+
+def _awaits(point: Point, command: cmd.Deliver) -> bool:
+    """Return whether a point waits for a signal; asked of every point there is, so first what is cheap."""
+    if point.kind != "signal":
+        return False
+    details = point.details
+    if "signal" in details:
+        return details.get("key", "") == command.key and details["signal"] == command.name
+    return (command.name, command.key) in awaited_signals(point)
+
+
+def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
+    """Take a signal that a point waits for; one that has come before, or does not pass the filter, changes nothing."""
+    point = turn.state.points.get(point_id)
+    if point is None or point.status != "open" or point.kind != "signal":
+        return
+    node = turn.state.planned(point.node).node
+    if not isinstance(node, WaitSignal) or any(seen.get("id") == command.id for seen in point.received.values()):
+        return
+    signal: dict[str, object] = {
+        "id": command.id,
+        "name": command.name,
+        "key": command.key,
+        "data": command.data,
+        "at": turn.now if command.at is None else command.at,
+    }
+    alias = _alias(turn, point, node, signal)
+    if alias is None:
+        return
+    turn.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
+    received = turn.state.points[point.id].received
+    if _has_all_it_needs(node, received):
+        output = signal if not node.signals else received
+        turn.emit(ev.PausePointAnswered(point=point.id, output=output))
+
+
+def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
+    """Return under which name a signal is received, or None if it is not one of those that are awaited."""
+    wanted = [(one.alias, f"signals.{index}.") for index, one in enumerate(node.signals)] or [("", "")]
+    for alias, prefix in wanted:
+        if alias in point.received:
+            continue
+        name, key = point.details.get(f"{prefix}signal"), point.details.get(f"{prefix}key")
+        if name == signal["name"] and key == signal["key"] and _passes(turn, point, f"{prefix}filter", signal):
+            return alias
+    return None
+
+
+def _passes(turn: Turn, point: Point, field: str, signal: dict[str, object]) -> bool:
+    planned = turn.state.planned(point.node)
+    if field not in planned.expressions:
+        return True
+    try:
+        return turn.holds(turn.scope_of(point.node), point.node, planned, field, {"signal": signal})
+    except ExpressionError:
+        return False  # a filter that cannot be answered for this signal does not let it pass
+
+
+def _has_all_it_needs(node: WaitSignal, received: dict[str, dict[str, object]]) -> bool:
+    if not node.signals:
+        return True
+    if any(one.required and one.alias not in received for one in node.signals):
+        return False
+    need = {"all": len(node.signals), "any": 1}.get(str(node.need), node.need)
+    return len(received) >= int(need)

@@ -1,0 +1,53 @@
+"""When an execution begins: at once, at a moment, or when the limit that holds it lets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.engine import events as ev
+
+if TYPE_CHECKING:
+    from layover.core.engine import commands as cmd
+    from layover.core.engine.turn import Turn
+
+
+def create(turn: Turn, command: cmd.Create) -> None:
+    """Begin an execution, or let it wait for its start; whoever begins it at once drives its first leg."""
+    plan = turn.state.plan
+    turn.emit(
+        ev.ExecutionCreated(
+            id=command.id,
+            workflow=plan.definition.name,
+            hash=plan.hash,
+            input=command.input,
+            trigger=command.trigger,
+            user=command.user,
+            parent=command.parent,
+            parent_point=command.parent_point,
+            start_at=command.start_at,
+            hold=command.hold,
+        )
+    )
+    if command.instance and _may_start(turn):
+        turn.emit(ev.LegStarted(cause="created", instance=command.instance))
+    start(turn)
+
+
+def admit(turn: Turn) -> None:
+    """Hold an execution no longer; behind a closed gate it starts when that opens."""
+    if turn.state.facts.hold:
+        turn.emit(ev.ExecutionAdmitted())
+        start(turn)
+
+
+def start(turn: Turn) -> None:
+    """Start an execution that has not begun, if nothing stands against it."""
+    if _may_start(turn):
+        turn.emit(ev.ExecutionStarted())
+
+
+def _may_start(turn: Turn) -> bool:
+    facts = turn.state.facts
+    if facts.started_at or facts.closed or facts.hold or facts.gate != "open":
+        return False
+    return facts.start_at is None or facts.start_at <= turn.now

@@ -1,0 +1,47 @@
+"""The limits that an execution has to pass before it starts, by their names.
+
+A workflow has one for all its executions, or one for each key. What a key is made of exists before the execution does:
+its input, and what triggered it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from layover.core.expressions import Meter, Moment
+from layover.core.expressions.template import text_of
+
+if TYPE_CHECKING:
+    from layover.core.filling import Filling
+    from layover.core.plan import Plan
+
+_LONGEST: Final = 255
+
+
+class LimitNames(NamedTuple):
+    """Under which names an execution is counted; None where the workflow sets no limit."""
+
+    concurrency: str | None
+    rate: str | None
+
+
+def limit_names(plan: Plan, given: object, trigger: object = None, now: int = 0) -> LimitNames:
+    """Return the names of the limits of an execution; ExpressionError if a key cannot be worked out."""
+    workflow, names = plan.definition.name, {"input": given, "trigger": trigger}
+    keys = (plan.concurrency_key, plan.rate_key)
+    return LimitNames(*(_name(workflow, key, names, now) if key is not None else None for key in keys))
+
+
+def _name(workflow: str, key: Filling, names: dict[str, object], now: int) -> str:
+    meter = Meter()
+    text = text_of(key.render(names, Moment(now), meter), meter)
+    return _bounded(f"{workflow}/{text}") if text else workflow
+
+
+def _bounded(name: str) -> str:
+    """Return a name, or what begins like it and is as unlike any other, if it is too long for a key of a table."""
+    if len(name) <= _LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
+    return f"{name[: _LONGEST - len(digest) - 1]}#{digest}"

@@ -1,0 +1,48 @@
+"""The function that `http` nodes call; every engine has it.
+
+What makes the requests is loaded with the first one: who makes none need not have it installed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from layover.nodes.http_errors import HttpNotInstalled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.nodes.context import NodeContext
+    from layover.nodes.http_client import HttpClient
+
+
+class HttpNode:
+    """Makes the requests of one engine, until it is closed."""
+
+    def __init__(self, timeout: int, may_reach: Callable[[str], bool]) -> None:
+        self._timeout = timeout
+        self._may_reach = may_reach
+        self._client: HttpClient | None = None
+
+    async def __call__(self, context: NodeContext, **given: object) -> dict[str, object]:
+        """Make the request that the input describes, and return its `status`, `headers` and `body`."""
+        key = quote(context.idempotency_key, safe="/:")  # headers are ASCII
+        # The engine itself stops a call whose node has a timeout.
+        return await self._open().send(given, key, None if context.has_timeout else self._timeout)
+
+    async def close(self) -> None:
+        """Close the connections; the next request opens others."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _open(self) -> HttpClient:
+        if self._client is None:
+            try:
+                from layover.nodes.http_client import HttpClient  # noqa: PLC0415 - only who needs it loads it
+            except ModuleNotFoundError as error:
+                message = f"`http` nodes need `{error.name}`: install it with `pip install layover[http]`."
+                raise HttpNotInstalled(message) from error
+            self._client = HttpClient(self._may_reach)
+        return self._client

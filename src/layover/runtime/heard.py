@@ -1,0 +1,58 @@
+"""The commands that a driven execution has heard of, in their order."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine.command_codec import decode_command
+from layover.core.errors import LayoverError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.core.engine import commands as cmd
+    from layover.ports.records import Command
+
+_log = logging.getLogger("layover.heard")
+
+
+class Heard:
+    """How far its queue has been read, and how far that is in its log; some may have been heard of ahead of others."""
+
+    __slots__ = ("_execution_id", "ahead", "noted", "seen")
+
+    def __init__(self, execution_id: str, seen: int) -> None:
+        self._execution_id = execution_id
+        self.seen = seen
+        self.noted = seen
+        self.ahead: dict[int, Command] = {}
+
+    def hear(self, command: Command) -> bool:
+        """Keep a command for when it is its turn; false if it has been read before."""
+        if command.n <= self.seen:
+            return False
+        self.ahead[command.n] = command
+        return True
+
+    def in_turn(self) -> list[cmd.AnyCommand]:
+        """Return what the commands ask whose turn it is; from now on they count as seen."""
+        asked: list[cmd.AnyCommand] = []
+        while self.ahead and (command := self.ahead.pop(self.seen + 1, None)) is not None:
+            asked += self.read((command,))
+        return asked
+
+    def read(self, commands: Iterable[Command]) -> list[cmd.AnyCommand]:
+        """Return durable commands as what they ask; from now on they count as seen."""
+        asked: list[cmd.AnyCommand] = []
+        for command in commands:
+            if command.n <= self.seen:
+                continue
+            self.seen = command.n
+            try:
+                asked.append(decode_command(command.kind, command.body))
+            except (LayoverError, msgspec.MsgspecError) as error:
+                _log.error("command_unreadable execution=%s n=%d error=%s", self._execution_id, command.n, error)
+        return asked

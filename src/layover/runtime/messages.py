@@ -1,0 +1,113 @@
+"""What executions want of each other, as rows of an outbox: written with the log of the one that wants it.
+
+A message is known by its sender, the number of the event that it comes from, and its destination. Most carry a command
+for another execution, named by its kind; the others have names of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from layover.core.engine import commands as cmd
+from layover.core.engine.command_codec import encode_command
+from layover.core.engine.effects import Scan, StartChild, TellChild, TellParent
+from layover.ports.records import Message, Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.core.engine.effects import Effect
+    from layover.core.engine.state import Execution
+
+START: Final = "start"
+SCAN: Final = "scan"
+ADMIT: Final = "admit"
+FREE: Final = "free"
+REPORT: Final = cmd.Report.__name__
+
+# For so long a message is left to whoever wrote it, who delivers it at once unless it dies.
+_OWN_FOR = 1_000
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """A child that its parent wants to be started; with a point it is waited for there."""
+
+    workflow: str
+    version: int | None = None
+    input: object = None
+    point: str = ""
+    user: str | None = None
+
+
+class Scanning(msgspec.Struct, frozen=True, kw_only=True):
+    """A point that wants to know which signals have come since a moment."""
+
+    point: str
+    signals: tuple[tuple[str, str], ...]
+    since: int
+
+
+def messages_of(state: Execution, effects: Iterable[Effect], now: int) -> tuple[Message, ...]:
+    """Return what effects ask of other executions, for the outbox of this one."""
+    sender = state.facts.id
+    return tuple(
+        Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + _OWN_FOR)
+        for effect in effects
+        if isinstance(effect, StartChild | TellChild | TellParent | Scan)
+        for to, kind, body in (_written(state, effect),)
+    )
+
+
+def admit_message(wish: Wish, n: int, due_at: int) -> Message:
+    """Return the message by which an execution asks to begin."""
+    id_ = wish.execution_id
+    return Message(sender=id_, n=n, destination=id_, kind=ADMIT, body=msgspec.json.encode(wish), due_at=due_at)
+
+
+def free_message(execution_id: str, n: int, now: int) -> Message:
+    """Return the message by which an execution that is closed gives back what it held."""
+    due_at = now + _OWN_FOR
+    return Message(sender=execution_id, n=n, destination=execution_id, kind=FREE, body=b"", due_at=due_at)
+
+
+def _written(state: Execution, effect: StartChild | TellChild | TellParent | Scan) -> tuple[str, str, bytes]:
+    """Return where a message goes, its kind, and what is in it."""
+    match effect:
+        case StartChild():
+            start = Start(
+                workflow=effect.workflow,
+                version=effect.version,
+                input=effect.input,
+                point=effect.point,
+                user=state.facts.user,
+            )
+            return effect.child, START, msgspec.json.encode(start)
+        case TellChild():
+            return effect.child, *encode_command(_to_child(effect))
+        case TellParent():
+            return effect.parent, *encode_command(_to_parent(effect))
+        case Scan():
+            scanning = Scanning(point=effect.point, signals=effect.signals, since=effect.since)
+            return state.facts.id, SCAN, msgspec.json.encode(scanning)
+
+
+def _to_child(effect: TellChild) -> cmd.Pause | cmd.Resume | cmd.Cancel:
+    match effect.what:
+        case "pause":
+            return cmd.Pause(reason=effect.reason, order=effect.order)
+        case "resume":
+            return cmd.Resume(reason=effect.reason)
+        case "cancel":
+            return cmd.Cancel(reason=effect.reason)
+
+
+def _to_parent(effect: TellParent) -> cmd.Report | cmd.ChildPaused | cmd.ChildResumed:
+    match effect.what:
+        case "paused":
+            return cmd.ChildPaused(point=effect.point, order=effect.order)
+        case "resumed":
+            return cmd.ChildResumed(point=effect.point)
+        case "closed":
+            return cmd.Report(point=effect.point, output=effect.output, error=effect.error)

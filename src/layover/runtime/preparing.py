@@ -1,0 +1,114 @@
+"""What is written with the events of a step: everything that is derived from them, in the same append."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from layover.core.engine.codec import encode_events, encode_state
+from layover.core.engine.effects import Call, Close
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.records import Append, Closed, Token
+from layover.runtime.messages import free_message, messages_of
+from layover.runtime.point_changes import point_changes
+from layover.runtime.tokens import hash_of, new_token
+
+if TYPE_CHECKING:
+    from layover.core.engine.effects import Effect
+    from layover.core.engine.state import Execution
+    from layover.ports.records import Message, PointChange
+    from layover.runtime.driven import Driven
+    from layover.runtime.driver import Driver
+    from layover.runtime.settings import Settings
+    from layover.runtime.steps import Step
+
+
+class Derived(NamedTuple):
+    """What others can see of a step; `secrets` are the tokens themselves, by the nodes whose calls are told them."""
+
+    points: tuple[PointChange, ...]
+    messages: tuple[Message, ...]
+    tokens: tuple[Token, ...]
+    secrets: dict[str, str]
+    closed: Closed | None
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether anybody outside can see something of it."""
+        return bool(self.points or self.messages or self.tokens or self.closed is not None)
+
+
+_NOTHING: Final = Derived((), (), (), {}, None)
+
+
+def derived(state: Execution, step: Step, *, was_closed: bool) -> Derived:
+    """Return what follows from the events of a step."""
+    facts = state.facts
+    points = point_changes(state, step.events)
+    if bool(facts.closed) == was_closed and _only_calls(step.effects):
+        return Derived(points, (), (), {}, None) if points else _NOTHING  # by far the most frequent
+    messages = messages_of(state, step.effects, step.at)
+    closed: Closed | None = None
+    if bool(facts.closed) != was_closed or _closes(step.effects):  # of one that was reopened there is nothing to tell
+        closed = Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
+        if facts.closed and is_limited(state):
+            messages = (*messages, free_message(facts.id, state.counts["seq"] - 1, step.at))
+    called_back = {one.node: one.point for one in step.effects if isinstance(one, Call) and one.point}
+    secrets = {node: new_token() for node in called_back}
+    tokens = tuple(Token(hash=hash_of(secrets[node]), point=point) for node, point in called_back.items())
+    return Derived(points, messages, tokens, secrets, closed)
+
+
+def _only_calls(effects: list[Effect]) -> bool:
+    """Return whether nothing is to be done but calls that nobody calls back for."""
+    for effect in effects:  # noqa: SIM110 - every step comes by here, and a generator would cost more than the rest
+        if type(effect) is not Call or effect.point:
+            return False
+    return True
+
+
+def _closes(effects: list[Effect]) -> bool:
+    """Return whether the execution came to its end, though perhaps it was closed before and reopened."""
+    return any(type(effect) is Close for effect in effects)
+
+
+def is_limited(state: Execution) -> bool:
+    """Return whether the workflow limits how many of its executions begin."""
+    settings = state.plan.definition.settings
+    return settings.concurrency is not None or settings.rate is not None
+
+
+def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Append:
+    """Return all that is written for a step, with what waited to be written before it."""
+    state, unwritten, messages = driven.state, driven.unwritten, seen.messages
+    if driven.first_message is not None:
+        messages = (*messages, driven.first_message)
+    count, last_seq, resting = len(step.events) + unwritten.count, driven.last_seq, step.rest is not None
+    return Append(
+        execution_id=driven.id,
+        owner=driver.instance,
+        epoch=driven.epoch,
+        expected_seq=last_seq,
+        commands_seen=driven.heard.seen,
+        at=step.at,
+        events=encode_events(step.events),
+        count=count,
+        status=state.status if resting or state.facts.gate != "open" else "running",
+        new=driven.new,
+        lease_until=driven.lease_until,
+        rest=step.rest,
+        points=seen.points,
+        snapshot=_snapshot(state, last_seq + count - driven.snapshot_seq, driver.settings, resting=resting),
+        closed=seen.closed,
+        messages=messages,
+        tokens=seen.tokens,
+        earlier=unwritten.entries(last_seq + 1) if unwritten.count else (),
+    )
+
+
+def _snapshot(state: Execution, grown: int, settings: Settings, *, resting: bool) -> bytes | None:
+    """Return the state as bytes, if the log has grown by enough since the last time to be worth it."""
+    enough = settings.snapshot_at_rest if resting else settings.snapshot_every
+    if grown < enough or state.facts.closed or grown < len(state.nodes):
+        return None
+    reached(CommitPoint.SNAPSHOT_DECIDED)
+    return encode_state(state)

@@ -1,0 +1,10 @@
+DROP TABLE rates;
+DROP TABLE places;
+DROP TABLE signals;
+DROP TABLE waits;
+DROP TABLE tokens;
+DROP TABLE outbox;
+DROP INDEX executions_by_end;
+DROP INDEX heads_missing;
+ALTER TABLE heads DROP COLUMN missing_since;
+ALTER TABLE heads DROP COLUMN missing;

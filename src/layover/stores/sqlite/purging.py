@@ -1,0 +1,46 @@
+"""Deleting what nobody needs any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.checks import at_most
+from layover.stores.ids import key, text
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+# What belongs to an execution besides its head; its points tell which waits are its own, so they go after those.
+_BELONGINGS = (
+    "purge_execution",
+    "purge_log",
+    "purge_snapshot",
+    "purge_waits",
+    "purge_points",
+    "purge_commands",
+    "purge_tokens",
+    "drop_place",
+)
+
+
+def expendable(db: apsw.Connection, before: int, most: int, workflow: str | None) -> list[str]:
+    """Read executions that were closed before a moment and are done with everything, the oldest first."""
+    values = {"before": before, "most": at_most(most), "workflow": workflow}
+    return [text(id_) for (id_,) in db.execute(SQL["expendable"], values)]
+
+
+def purge(db: apsw.Connection, execution_ids: Sequence[str]) -> int:
+    """Delete all there is of executions that are done."""
+    return sum(_purge(db, key(execution_id)) for execution_id in execution_ids)
+
+
+def _purge(db: apsw.Connection, id_: bytes) -> bool:
+    db.execute(SQL["purge_head"], {"id": id_})
+    if db.changes() != 1:
+        return False
+    for name in _BELONGINGS:
+        db.execute(SQL[name], {"id": id_})
+    return True

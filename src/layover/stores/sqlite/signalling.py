@@ -1,0 +1,50 @@
+"""What arrives from outside by name and key, and who waits for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.checks import at_most
+from layover.stores.sqlite.rows import signal_of, wait_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.records import Signal, Wait
+
+
+def keep(db: apsw.Connection, signal: Signal) -> bool:
+    """Keep a signal, unless it is there."""
+    values = {"id": signal.id, "name": signal.name, "key": signal.key, "at": signal.at, "data": signal.data}
+    db.execute(SQL["insert_signal"], values)
+    return db.changes() == 1
+
+
+def waits(db: apsw.Connection, name: str, key: str) -> list[Wait]:
+    """Read who waits, in the order of the points."""
+    return [wait_of(row) for row in db.execute(SQL["waits"], {"name": name, "key": key})]
+
+
+def signals(db: apsw.Connection, name: str, key: str, since: int) -> list[Signal]:
+    """Read the signals of a name and key since a moment."""
+    return [signal_of(row) for row in db.execute(SQL["signals"], {"name": name, "key": key, "since": since})]
+
+
+def undispatched(db: apsw.Connection, before: int, most: int) -> list[Signal]:
+    """Read signals whose waits have not all been told."""
+    rows = db.execute(SQL["signals_undispatched"], {"before": before, "most": at_most(most)})
+    return [signal_of(row) for row in rows]
+
+
+def dispatched(db: apsw.Connection, ids: Sequence[str]) -> None:
+    """Note that all who waited have been told."""
+    db.executemany(SQL["dispatch_signal"], [{"id": id_} for id_ in ids])
+
+
+def forget(db: apsw.Connection, before: int, most: int) -> int:
+    """Delete old signals, the oldest first."""
+    db.execute(SQL["forget_signals"], {"before": before, "most": at_most(most)})
+    return db.changes()

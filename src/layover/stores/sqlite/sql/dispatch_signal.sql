@@ -1,0 +1,1 @@
+UPDATE signals SET dispatched = 1 WHERE id = :id

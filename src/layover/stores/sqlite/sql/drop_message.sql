@@ -1,0 +1,1 @@
+DELETE FROM outbox WHERE sender = :sender AND destination = :destination AND n = :n

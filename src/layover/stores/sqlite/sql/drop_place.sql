@@ -1,0 +1,1 @@
+DELETE FROM places WHERE execution_id = :id

@@ -1,0 +1,1 @@
+DELETE FROM rates WHERE used_until <= :now

@@ -1,0 +1,1 @@
+INSERT INTO tokens (hash, execution_id, point) VALUES (:hash, :id, :point) ON CONFLICT DO NOTHING

@@ -1,0 +1,1 @@
+SELECT sender, n, destination, kind, body, due_at FROM outbox WHERE sender = :sender

@@ -1,0 +1,1 @@
+UPDATE outbox SET due_at = :due_at WHERE sender = :sender AND destination = :destination AND n = :n

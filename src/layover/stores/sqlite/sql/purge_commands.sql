@@ -1,0 +1,1 @@
+DELETE FROM commands WHERE execution_id = :id

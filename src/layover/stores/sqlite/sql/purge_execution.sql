@@ -1,0 +1,1 @@
+DELETE FROM executions WHERE execution_id = :id

@@ -1,0 +1,1 @@
+DELETE FROM pause_points WHERE execution_id = :id

@@ -1,0 +1,1 @@
+DELETE FROM tokens WHERE execution_id = :id

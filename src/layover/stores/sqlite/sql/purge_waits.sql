@@ -1,0 +1,1 @@
+DELETE FROM waits WHERE point IN (SELECT id FROM pause_points WHERE execution_id = :id)

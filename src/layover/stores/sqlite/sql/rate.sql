@@ -1,0 +1,1 @@
+SELECT used_until FROM rates WHERE name = :name

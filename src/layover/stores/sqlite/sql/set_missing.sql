@@ -1,0 +1,1 @@
+UPDATE heads SET missing = :missing, missing_since = :since WHERE execution_id = :id

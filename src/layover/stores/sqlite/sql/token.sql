@@ -1,0 +1,1 @@
+SELECT execution_id, point FROM tokens WHERE hash = :hash

@@ -1,0 +1,1 @@
+SELECT execution_id, point FROM waits WHERE name = :name AND key = :key ORDER BY point

@@ -1,0 +1,25 @@
+"""What the texts of a signal can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from layover.core.signal_texts import LONGEST, fault_in
+
+
+@pytest.mark.parametrize("what", ["name", "key", "id"])
+@pytest.mark.parametrize("text", ["a", "x" * LONGEST, "\n'%_;", "🔑", "\ud7ff\ue000"])
+def test_almost_everything_will_do(what: str, text: str) -> None:
+    assert fault_in(what, text) is None
+
+
+@pytest.mark.parametrize("what", ["name", "key", "id"])
+@pytest.mark.parametrize("text", ["x" * (LONGEST + 1), "a\0", "\ud800", "a\udfffb", 7, None, b"a"])
+def test_what_cannot_be_written_or_compared_will_not(what: str, text: object) -> None:
+    assert what in (fault_in(what, text) or "")
+
+
+def test_only_a_key_may_be_empty() -> None:
+    assert fault_in("key", "") is None
+    assert fault_in("name", "") is not None
+    assert fault_in("id", "") is not None

@@ -1,0 +1,29 @@
+"""The example programs do what they say they do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def _run(program: str, folder: Path) -> str:
+    words = [sys.executable, str(_EXAMPLES / program), str(folder / "example.db")]
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603 - ours
+
+
+def test_a_refund_goes_on_in_another_process(tmp_path: Path) -> None:
+    assert "paused" in _run("refund.py", tmp_path)
+    assert "completed" in _run("refund.py", tmp_path)
+
+
+def test_a_parcel_is_picked_and_shipped(tmp_path: Path) -> None:
+    assert _run("parcel.py", tmp_path).splitlines() == [
+        "warehouse: asked to pick A-17",
+        "order: `pick` waits to be called back.",
+        "warehouse: picked",
+        "carrier: scanned",
+        "order: {'pallet': 'P-4', 'at': 'Bremen'}",
+    ]

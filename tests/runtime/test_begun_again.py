@@ -1,0 +1,34 @@
+"""A key that is used again after its execution was purged, while a child of that one is still there."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.runtime.harness import child, end, engine_at, flow
+
+if TYPE_CHECKING:
+    from layover.runtime.engine import Engine
+
+
+async def _purge(engine: Engine, execution_id: str) -> None:
+    """Delete one execution, once all that it had to send has arrived."""
+    while not await engine.instance.store.purge([execution_id]):  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0)
+
+
+@pytest.mark.xfail(reason="the id of a child follows from that of its parent, which has had another life")
+@pytest.mark.parametrize("detached", [False, True])
+async def test_it_starts_a_child_of_its_own(tmp_path: Path, *, detached: bool) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(end("${input}"), name="echo"))
+        await engine.register(flow(child("a", "echo", input="${input}", detached=detached), end("${nodes.a}")))
+        first = await engine.start("flow", 1, key="k", wait="end")
+        await _purge(engine, first.id)
+        again = await engine.start("flow", 2, key="k")
+        while await engine.instance.store.outgoing(again.id):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
+        assert len(await engine.list(workflow="echo")) == 2

@@ -1,0 +1,114 @@
+"""Driving everything to its end: whatever is waited for is brought, and what would wait for ever is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from layover.core.engine.signals import awaited_signals
+from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
+from layover.runtime.messages import ADMIT
+
+from .deeds import OPEN, PEOPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from layover import Engine
+    from layover.ports.records import ExecutionRow, PointRow
+
+    from .deeds import Deeds
+
+_STERNLY = 40  # seconds in which what is cancelled must come to its end
+_PAUSE = 0.2
+_AT_ONCE = 10
+_EVER = 2**62
+
+
+class Finish:
+    """Brings executions to their ends."""
+
+    def __init__(self, engine: Engine, deeds: Deeds, kindly: float) -> None:
+        self._engine = engine
+        self._deeds = deeds
+        self._kindly = kindly
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    async def finish(self, say: Callable[[str], None]) -> list[str]:
+        """Bring all to their ends; return those that do not come to it."""
+        left = await self._until(self._kindly, self._help_on)
+        if left:
+            say(f"{len(left)} executions would go on; they are cancelled")
+            left = await self._until(_STERNLY, self._cancel)
+        if not left and not await self._has_sent_all():
+            self._deeds.problems.append("messages are left in the outbox, although all executions are closed")
+        return [row.head.execution_id for row in left]
+
+    async def _until(
+        self, seconds: float, help_on: Callable[[list[ExecutionRow]], Awaitable[None]]
+    ) -> list[ExecutionRow]:
+        end = monotonic() + seconds
+        while True:
+            left = await self._open()
+            if not left or monotonic() > end:
+                return left
+            await help_on(left)
+            await asyncio.sleep(_PAUSE)
+
+    async def _open(self) -> list[ExecutionRow]:
+        store = self._engine.instance.store
+        found: list[ExecutionRow] = []
+        after: tuple[int, str] | None = None
+        while page := await store.page(ExecutionFilter(status=OPEN, after=after, limit=500)):
+            found += page
+            after = (page[-1].info.created_at, page[-1].head.execution_id)
+        return [row for row in found if row.head.status not in CLOSED]
+
+    async def _help_on(self, left: list[ExecutionRow]) -> None:
+        store = self._engine.instance.store
+        points = await store.points(PointFilter(status=("open",), limit=2_000))
+        paused = [row.head.execution_id for row in left if row.head.status in ("paused", "pausing")]
+        waiting = [row.head.execution_id for row in left if row.head.status in ("paused", "waiting")]
+        await asyncio.gather(
+            *(self._do("finish answer", partial(self._bring, row)) for row in points),
+            *(self._do("finish resume", partial(self._engine.resume, id_)) for id_ in paused),
+            *(self._do("finish retry", partial(self._engine.retry, id_)) for id_ in waiting),
+        )
+
+    async def _cancel(self, left: list[ExecutionRow]) -> None:
+        cancels = (partial(self._engine.cancel, row.head.execution_id, "the torture is over") for row in left)
+        await asyncio.gather(*(self._do("finish cancel", one) for one in cancels))
+
+    async def _do(self, name: str, deed: Callable[[], Awaitable[object]]) -> None:
+        async with self._places:
+            await self._deeds.attempt(name, deed)
+
+    async def _bring(self, row: PointRow) -> None:
+        """Bring what a point waits for."""
+        point = row.point
+        match point.kind:
+            case "approval" | "form":
+                for by in PEOPLE:
+                    await self._do_quietly(partial(self._deeds.answer, row, by, approved=True))
+            case "signal":
+                for name, key in awaited_signals(point):
+                    await self._engine.deliver(name, key, 1)
+            case "callback":
+                await self._engine.call_back(point=point.id, output={"n": 2})
+            case _:
+                pass
+
+    async def _do_quietly(self, deed: Callable[[], Awaitable[object]]) -> None:
+        await self._deeds.attempt("finish answer", deed)
+
+    async def _has_sent_all(self) -> bool:
+        """Wait until nothing is on its way any more."""
+        store, end = self._engine.instance.store, monotonic() + _STERNLY
+        # Who waited for a moment to start and was closed before keeps its question until then; it does no harm.
+        while any(one.kind != ADMIT for one in (await store.outbox(_EVER, 10_000)).due):
+            if monotonic() > end:
+                return False
+            await asyncio.sleep(_PAUSE)
+        return True

@@ -1,0 +1,160 @@
+"""One torture from beginning to end: workers and deeds for as long as asked, then all to their ends, then judged."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover import Engine
+from layover.ports.errors import StoreUnavailable
+from layover.runtime.verify import violations
+from layover.stores.sqlite import SqliteStore
+
+from .crew import Crew
+from .deeds import Deeds
+from .finishing import Finish
+from .functions import World
+from .judging import Finding, judge, read, told
+from .worker import database_in, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_FLOWS = 12
+_DEEDS_AT_ONCE = 12
+_TELL_EVERY = 5.0
+_VERIFY_EVERY = 20.0
+_LOOK_EVERY = 0.3
+_MOST_TOLD = 3  # executions whose whole history is printed
+
+
+class Plot(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be played; the same seed makes the same choices, but the moments differ."""
+
+    seed: int
+    seconds: float
+    processes: int
+    disturb_every: tuple[float, float] = (0.3, 2.5)
+    kindly: float = 15  # seconds in which whatever is waited for is brought, before the rest is cancelled
+
+
+async def play(plot: Plot, folder: Path, say: Callable[[str], None]) -> list[str]:
+    """Play it, and return what must not be, each as a text for people."""
+    crew = Crew(folder, plot.processes, Random(plot.seed))  # noqa: S311 - it keeps no secret
+    try:
+        return await _Play(plot, folder, say, crew).play()
+    finally:
+        crew.kill_all()
+
+
+class _Play:
+    def __init__(self, plot: Plot, folder: Path, say: Callable[[str], None], crew: Crew) -> None:
+        self._plot = plot
+        self._folder = folder
+        self._say = say
+        self._crew = crew
+        self._world = World(folder)
+        self._findings: list[Finding] = []
+        self._whys: dict[str, str] = {}
+
+    async def play(self) -> list[str]:
+        chance = Random(self._plot.seed + 1)  # noqa: S311 - it keeps no secret
+        engine = Engine(database_in(self._folder), settings=settings_of({"executions": 20}))
+        async with engine:
+            deeds = Deeds(engine, self._world, self._plot.seed, chance, _FLOWS)
+            await deeds.register()
+            self._crew.fill()
+            await self._torture(engine, deeds, chance)
+            self._crew.fill(mortal=False)
+            self._say("no more is done to them; all are brought to their ends")
+            left = await Finish(engine, deeds, self._plot.kindly).finish(self._say)
+            for id_ in left:
+                self._whys[id_] = (await engine.why(id_)).summary
+                self._findings.append(Finding(id_, "does not come to its end"))
+            await self._crew.end_all()
+        self._say(f"refused: {dict(deeds.refused)}")
+        await self._judge(deeds)
+        problems = [*deeds.problems, *self._crew.problems, *self._complaints()]
+        return [*problems, *await self._told()]
+
+    async def _torture(self, engine: Engine, deeds: Deeds, chance: Random) -> None:
+        """Do things to executions and to workers, until the time is over."""
+        end = monotonic() + self._plot.seconds
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._until(end, self._plot.disturb_every, self._crew.disturb))
+            group.create_task(self._until(end, (_TELL_EVERY, _TELL_EVERY), lambda: self._tell(engine, deeds)))
+            group.create_task(self._until(end, (_VERIFY_EVERY, _VERIFY_EVERY), self._verify))
+            group.create_task(self._until(end, (_LOOK_EVERY, _LOOK_EVERY), deeds.look_around))
+            for _ in range(_DEEDS_AT_ONCE):
+                group.create_task(self._until(end, (0.0, 0.25), deeds.do_something, chance))
+
+    async def _until(
+        self, end: float, every: tuple[float, float], do: Callable[[], object], chance: Random | None = None
+    ) -> None:
+        drawn = chance or Random(self._plot.seed + 2)  # noqa: S311 - it keeps no secret
+        while (now := monotonic()) < end:
+            await asyncio.sleep(min(drawn.uniform(*every), end - now))
+            try:
+                await do()  # type: ignore[misc]  # all are coroutines
+            except StoreUnavailable as error:  # one that was stopped held the file
+                self._say(f"the store did not answer: {error.message}")
+
+    async def _tell(self, engine: Engine, deeds: Deeds) -> None:
+        counts = await engine.counts()
+        told_counts = " ".join(f"{name}:{count}" for name, count in sorted(counts.items()))
+        done = " ".join(f"{name}:{count}" for name, count in sorted((deeds.done + self._crew.done).items()))
+        self._say(f"{told_counts} | {done}")
+
+    async def _verify(self) -> None:
+        """Hold the database against its laws while all are at work."""
+        store = SqliteStore(self._folder / "torture.db")
+        await store.open_to_read()
+        try:
+            found = await violations(store)
+        finally:
+            await store.close()
+        for one in found:
+            self._findings.append(Finding(one.execution_id, f"verify, at work: {one.code}: {one.message}"))
+            self._say(f"FOUND {self._findings[-1]}")
+
+    async def _judge(self, deeds: Deeds) -> None:
+        store = SqliteStore(self._folder / "torture.db")
+        await store.open_to_read()
+        try:
+            self._findings += await judge(store, self._world, deeds.acknowledged, deeds.purged)
+            counts = await store.counts()
+        finally:
+            await store.close()
+        self._say(f"judged {sum(counts.values())} executions: {counts}; purged {len(deeds.purged)}")
+
+    def _complaints(self) -> list[str]:
+        """Return what workers wrote about faults of the engine itself."""
+        found = []
+        for log in sorted(self._folder.glob("worker-*.log")):
+            lines = log.read_text(errors="replace").splitlines()
+            bad = [n for n, line in enumerate(lines) if line.startswith("Traceback") or " CRITICAL " in line]
+            found += [f"{log.name}: {os.linesep.join(lines[max(0, n - 1) : n + 40])}" for n in bad[:1]]
+        return found
+
+    async def _told(self) -> list[str]:
+        """Return the findings, the first of them with all that is known of their executions."""
+        if not self._findings:
+            return []
+        store = SqliteStore(self._folder / "torture.db")
+        await store.open_to_read()
+        try:
+            journeys = await read(store)
+        finally:
+            await store.close()
+        texts = [f"{one.execution_id}: {one.message}" for one in self._findings]
+        for id_ in list(dict.fromkeys(one.execution_id for one in self._findings))[:_MOST_TOLD]:
+            if id_ in journeys:
+                why = self._whys.get(id_, "it is closed")
+                texts.append(f"{id_} of {journeys[id_].row.info.workflow}: {why}\n{told(journeys[id_])}")
+        return texts
