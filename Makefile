@@ -1,6 +1,6 @@
 # Everything a newcomer needs. Each target sets up what it uses; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture lock clean
+.PHONY: help run demo test check bench torture lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,12 +14,10 @@ PROCESSES ?= 3
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-run: .venv/ready ## check the example workflow, then pause one, end its process, and go on with it in another
-	$(BIN)/layover check examples/order.yaml
-	$(BIN)/layover graph examples/order.yaml
-	rm -rf refund.db refund.db-*
-	$(BIN)/python examples/refund.py refund.db
-	$(BIN)/python examples/refund.py refund.db
+run: demo ## the same as demo: set up, and see the point on the embedded default
+
+demo: .venv/ready ## pause a workflow, kill its process, and finish it in another
+	$(BIN)/python examples/demo.py
 
 test: .venv/ready ## run every test
 	$(BIN)/pytest -n 2
@@ -35,6 +33,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/definitions.py
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/runtime.py
+	$(BIN)/python bench/scale.py
 
 torture: .venv/ready ## long property tests, a broken engine, dying processes: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)

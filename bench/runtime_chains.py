@@ -79,4 +79,29 @@ async def _measure(case: Case, quick: bool) -> list[Figure]:  # noqa: FBT001 - e
     ]
 
 
-MEASURES: dict[str, Measure] = {name: partial(_measure, case) for name, case in CASES.items()}
+async def _measure_leg(at_once: int, executions: int, quick: bool) -> list[Figure]:  # noqa: FBT001 - as above
+    """Compare the same chain written by the leg and by the step."""
+    count = max(at_once, executions // 4) if quick else executions
+    by_leg = {**chain(), "name": "by_leg", "settings": {"durability": "leg"}}
+    leg, step = await in_turn(
+        3 if quick else ROUNDS,
+        lambda: engine_round(by_leg, {"x": 0}, count, at_once, STEPS),
+        lambda: engine_round(chain(), {"x": 0}, count, at_once, STEPS),
+    )
+    calls = count * STEPS
+    return [
+        Figure(
+            name=f"10 calls by the leg, {at_once} at once (floor: by the step)",
+            value=f"{calls / leg.seconds:,.0f} steps/s",
+            floor=f"{calls / step.seconds:,.0f}",
+            ratio=f"{step.seconds / leg.seconds:.0%}",
+            loop_cpu=f"{leg.loop_cpu / calls * 1e6:.1f} ({step.loop_cpu / calls * 1e6:.1f})",
+        )
+    ]
+
+
+MEASURES: dict[str, Measure] = {
+    **{name: partial(_measure, case) for name, case in CASES.items()},
+    "leg1": partial(_measure_leg, 1, 200),
+    "leg100": partial(_measure_leg, 100, 3000),
+}

@@ -10,7 +10,7 @@ _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def _run(program: str, folder: Path) -> str:
-    words = [sys.executable, str(_EXAMPLES / program), str(folder / "example.db")]
+    words = [sys.executable, str(_EXAMPLES / program), *((str(folder / "example.db"),) if program != "demo.py" else ())]
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603 - ours
 
 
@@ -27,3 +27,9 @@ def test_a_parcel_is_picked_and_shipped(tmp_path: Path) -> None:
         "carrier: scanned",
         "order: {'pallet': 'P-4', 'at': 'Bremen'}",
     ]
+
+
+def test_the_demo_ends_well(tmp_path: Path) -> None:
+    said = _run("demo.py", tmp_path)
+    assert "exit code -9" in said
+    assert said.splitlines()[-1].startswith("Nothing was lost, nothing was done twice")

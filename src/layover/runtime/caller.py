@@ -150,16 +150,20 @@ class Caller:
         told: Told | None = None
         try:
             if not out.stopped and self._may_begin(out, worker):
-                function = self._function(call)
+                function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
                 if call.heartbeat is not None:
                     out.pulse = Pulse(self._loop, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
+                given = own(call.input) if out.token is None else self._told_the_address(out, out.token)
                 if function.is_async:
-                    output = await _begin(out, function, self._given(out), context)  # type: ignore[misc]  # it is async
+                    output = await _begin(out, function, given, context)  # type: ignore[misc]  # it is async
                 else:
-                    work = partial(contextvars.copy_context().run, _begin, out, function, self._given(out), context)
+                    work = partial(contextvars.copy_context().run, _begin, out, function, given, context)
                     output = await self._threads.run(work)
-                told = _result(out, output)
+                if out.token is None and not call.probe:
+                    told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
+                else:
+                    told = _result(out, output)
         except BaseException as error:  # noqa: BLE001 - whatever a function raises fails its node and nothing else
             # What it does when it is stopped is nobody's business: the call is made again, or not needed any more.
             told = None if out.stopped or self._hurried else _failure(out, error)
@@ -189,14 +193,9 @@ class Caller:
         worker.set_name(out.call.node_type)
         return True
 
-    def _function(self, call: Call) -> Function:
-        return self._registry.find_probe(call.node_type) if call.probe else self._registry.find(call.node_type)
-
-    def _given(self, out: CallOut) -> object:
-        """Return the input as the function's own."""
-        if out.token is None:
-            return own(out.call.input)
-        return with_token(out.call.input, out.token, f"{self._address}/{out.token}")
+    def _told_the_address(self, out: CallOut, token: str) -> object:
+        """Return the input of a call that is told where to call back."""
+        return with_token(out.call.input, token, f"{self._address}/{token}")
 
     def _context(self, out: CallOut, function: Function) -> NodeContext | SyncNodeContext:
         call, driven = out.call, out.driven
@@ -266,7 +265,7 @@ def _begin(out: CallOut, function: Function, given: object, context: CallContext
 
 
 def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed:
-    """Return what a function returned as what the execution is told."""
+    """Return what a probe, or a function that knows a token, returned as what the execution is told."""
     call = out.call
     if call.probe:
         return probed(call.node, call.attempt, output)

@@ -160,7 +160,7 @@ class Driven:
     def flush(self) -> None:
         """Write what has been acted upon, and is not in the log yet."""
         if self.unwritten.count and self._append is None and not self.dropped:
-            self._submit(Step([], [], [], None, self._driver.clock.now()))
+            self._write(Step([], [], [], None, self._driver.clock.now()))
 
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
@@ -196,7 +196,10 @@ class Driven:
         try:
             step = self._decide(tried, self._driver.clock.now())
             if step.events:
-                self._write(step)
+                if self._by_leg:
+                    self._write_later(step)
+                else:
+                    self._write(step)
             else:
                 self._nothing_changed(step)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
@@ -216,28 +219,27 @@ class Driven:
             events.extend(more)
         return Step(tried, events, effects(state, events), self._resting(now), now)
 
-    def _write(self, step: Step) -> None:
-        """Have a step written; or act upon it, if it may be written later."""
-        if self._by_leg and self._may_wait(step):
+    def _write_later(self, step: Step) -> None:
+        """Act upon a step that may be written later; have it written if it may not."""
+        if self._may_wait(step):
             self.unwritten.add(step.at, step.events)
             self._done(step, {})
         else:
-            self._submit(step)
+            self._write(step)
 
     def _may_wait(self, step: Step) -> bool:
         """Return whether nobody outside could see that a step has been made."""
         waiting, settings = self.unwritten, self._driver.settings
-        if self.new is not None or step.rest is not None or self._writers or self.heard.noted < self.heard.seen:
+        if self.new is not None or step.rest is not None or self._writers.waiting or self.heard.noted < self.heard.seen:
             return False
         if self.state.facts.gate != "open" or waiting.count >= settings.snapshot_every or self._is_overdue(step.at):
             return False
         return not derived(self.state, step, was_closed=self._was_closed).is_seen
 
     def _is_overdue(self, now: int) -> bool:
-        since = self.unwritten.since
-        return since is not None and now - since >= self._driver.settings.leg_flush
+        return self.unwritten.count > 0 and now - self.unwritten.since >= self._driver.settings.leg_flush
 
-    def _submit(self, step: Step) -> None:
+    def _write(self, step: Step) -> None:
         append = self._prepare(step)
         reached(CommitPoint.APPEND_DECIDED)
         if self._refusals < _MOST_REFUSALS:
@@ -308,7 +310,8 @@ class Driven:
         self.heard.noted = append.commands_seen
         self._size += len(append.events)
         self._was_closed = bool(self.state.facts.closed)
-        self.unwritten.clear()
+        if self.unwritten.count:
+            self.unwritten.clear()
         if append.snapshot is not None:
             self.snapshot_seq = self.last_seq
         self.first_message = None
@@ -325,7 +328,7 @@ class Driven:
         state.journal.keep()
         self._act(step, secrets)
         self._places.give_back()
-        if self._writers:
+        if self._writers.waiting:
             self._writers.tell(step.tried, self.calls)
         if step.rest is not None:
             self._come_to_rest(step.rest)
@@ -409,9 +412,9 @@ class Driven:
         """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
         self.state.journal.keep()
         if self.heard.noted < self.heard.seen or self._is_overdue(step.at):
-            self._submit(step)
+            self._write(step)
             return
-        if self._writers:
+        if self._writers.waiting:
             self._writers.tell(step.tried, self.calls)
         if self.state.resting and not self.unwritten.count:
             self._end()
@@ -465,9 +468,8 @@ class Driven:
         due = wake_at(self.state)
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
-        since = self.unwritten.since
-        if since is not None:
-            flush_at = since + self._driver.settings.leg_flush
+        if self.unwritten.count:
+            flush_at = self.unwritten.since + self._driver.settings.leg_flush
             due = flush_at if due is None else min(due, flush_at)
         self._alarm.set(due)
 

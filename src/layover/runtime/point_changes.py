@@ -20,6 +20,8 @@ _ENDS: dict[type[ev.Event], str] = {
     ev.PausePointExpired: "expired",
     ev.PausePointCancelled: "cancelled",
 }
+# What is told to all children that are waited for changes their points without naming them.
+_OF_CHILDREN = frozenset({ev.ExecutionPausing, ev.ExecutionResumed})
 _OF_POINTS = frozenset(kind for kind in get_args(ev.AnyEvent) if "point" in kind.__struct_fields__)
 
 
@@ -33,6 +35,8 @@ def point_changes(state: Execution, events: Sequence[ev.AnyEvent]) -> tuple[Poin
             touched[point] = _ENDS.get(type(event), "")
             if isinstance(event, ev.PausePointOpened):
                 opened.add(point)
+        elif type(event) in _OF_CHILDREN:
+            touched.update((id_, "") for id_, one in state.points.rows.items() if one.kind == "child")
     if not touched:
         return ()
     return tuple(

@@ -14,7 +14,7 @@ from layover.runtime.tokens import hash_of, new_token
 
 if TYPE_CHECKING:
     from layover.core.engine.effects import Effect
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import Execution, ExecutionStatus
     from layover.ports.records import Message, PointChange
     from layover.runtime.driven import Driven
     from layover.runtime.driver import Driver
@@ -44,8 +44,12 @@ def derived(state: Execution, step: Step, *, was_closed: bool) -> Derived:
     """Return what follows from the events of a step."""
     facts = state.facts
     points = point_changes(state, step.events)
-    if bool(facts.closed) == was_closed and _only_calls(step.effects):
-        return Derived(points, (), (), {}, None) if points else _NOTHING  # by far the most frequent
+    if bool(facts.closed) == was_closed:
+        for effect in step.effects:
+            if type(effect) is not Call or effect.point:
+                break
+        else:  # nothing but calls that nobody calls back for: by far the most frequent
+            return Derived(points, (), (), {}, None) if points else _NOTHING
     messages = messages_of(state, step.effects, step.at)
     closed: Closed | None = None
     if bool(facts.closed) != was_closed or _closes(step.effects):  # of one that was reopened there is nothing to tell
@@ -56,14 +60,6 @@ def derived(state: Execution, step: Step, *, was_closed: bool) -> Derived:
     secrets = {node: new_token() for node in called_back}
     tokens = tuple(Token(hash=hash_of(secrets[node]), point=point) for node, point in called_back.items())
     return Derived(points, messages, tokens, secrets, closed)
-
-
-def _only_calls(effects: list[Effect]) -> bool:
-    """Return whether nothing is to be done but calls that nobody calls back for."""
-    for effect in effects:  # noqa: SIM110 - every step comes by here, and a generator would cost more than the rest
-        if type(effect) is not Call or effect.point:
-            return False
-    return True
 
 
 def _closes(effects: list[Effect]) -> bool:
@@ -79,10 +75,23 @@ def is_limited(state: Execution) -> bool:
 
 def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Append:
     """Return all that is written for a step, with what waited to be written before it."""
-    state, unwritten, messages = driven.state, driven.unwritten, seen.messages
-    if driven.first_message is not None:
-        messages = (*messages, driven.first_message)
-    count, last_seq, resting = len(step.events) + unwritten.count, driven.last_seq, step.rest is not None
+    state, unwritten, settings = driven.state, driven.unwritten, driver.settings
+    last_seq, count, resting = driven.last_seq, len(step.events) + unwritten.count, step.rest is not None
+    status: ExecutionStatus = state.status if resting or state.facts.gate != "open" else "running"
+    snapshot = _snapshot(state, last_seq + count - driven.snapshot_seq, settings, resting=resting)
+    if seen is _NOTHING and not (resting or unwritten.count or driven.first_message or driven.new or snapshot):
+        return Append(  # by far the most frequent, and each field that need not be told makes it cheaper
+            execution_id=driven.id,
+            owner=driver.instance,
+            epoch=driven.epoch,
+            expected_seq=last_seq,
+            commands_seen=driven.heard.seen,
+            at=step.at,
+            events=encode_events(step.events),
+            count=count,
+            status=status,
+        )
+    first = () if driven.first_message is None else (driven.first_message,)
     return Append(
         execution_id=driven.id,
         owner=driver.instance,
@@ -92,14 +101,14 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
         at=step.at,
         events=encode_events(step.events),
         count=count,
-        status=state.status if resting or state.facts.gate != "open" else "running",
+        status=status,
         new=driven.new,
         lease_until=driven.lease_until,
         rest=step.rest,
         points=seen.points,
-        snapshot=_snapshot(state, last_seq + count - driven.snapshot_seq, driver.settings, resting=resting),
+        snapshot=snapshot,
         closed=seen.closed,
-        messages=messages,
+        messages=(*seen.messages, *first),
         tokens=seen.tokens,
         earlier=unwritten.entries(last_seq + 1) if unwritten.count else (),
     )

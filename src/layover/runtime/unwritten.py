@@ -48,6 +48,6 @@ class Unwritten:
         self._stretches.clear()
 
     @property
-    def since(self) -> int | None:
-        """When the first of them happened."""
-        return self._stretches[0][0] if self._stretches else None
+    def since(self) -> int:
+        """When the first of them happened; there must be one."""
+        return self._stretches[0][0]

@@ -26,21 +26,21 @@ class Superseded(LayoverError):  # noqa: N818 - it says what the call is
 class Writers:
     """Who waits, and for what to be written."""
 
-    __slots__ = ("_waiting",)
+    __slots__ = ("waiting",)
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[FromCall, asyncio.Future[None]]] = []
+        self.waiting: list[tuple[FromCall, asyncio.Future[None]]] = []
 
     def add(self, command: FromCall) -> asyncio.Future[None]:
         """Return what is done when a command has been written."""
         told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((command, told))
+        self.waiting.append((command, told))
         return told
 
     def tell(self, written: list[cmd.AnyCommand], calls: dict[str, CallOut]) -> None:
         """Tell those whose command was among some that they can go on, if anybody still waits for their call."""
-        for one in [one for one in self._waiting if any(one[0] is command for command in written)]:
-            self._waiting.remove(one)
+        for one in [one for one in self.waiting if any(one[0] is command for command in written)]:
+            self.waiting.remove(one)
             command, told = one
             out = calls.get(command.node)
             if told.done():
@@ -52,10 +52,7 @@ class Writers:
 
     def give_up(self) -> None:
         """Tell all that nobody waits for their calls any more."""
-        for _, told in self._waiting:
+        for _, told in self.waiting:
             if not told.done():
                 told.set_exception(Superseded())
-        self._waiting.clear()
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
+        self.waiting.clear()
