@@ -7,7 +7,7 @@ from uuid import RFC_4122, UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layover.core.ids import child_id, uuid8
+from layover.core.ids import child_id, may_live_again, uuid8
 
 
 @given(st.text(st.characters(codec="utf-8")))
@@ -27,3 +27,11 @@ def test_an_id_never_changes() -> None:
 def test_every_attempt_of_every_node_of_every_parent_has_its_own_child() -> None:
     places = [(parent, node, attempt) for parent in ("p", "q") for node in ("a", "a:l.1") for attempt in (1, 2)]
     assert len({child_id(*place) for place in places}) == len(places)
+
+
+def test_a_parent_that_lives_again_has_children_of_its_own() -> None:
+    chosen = uuid8("a key")
+    assert len({child_id(chosen, "a", 1, life) for life in (0, 1, 2)}) == 3
+    assert may_live_again(chosen)
+    assert may_live_again("b0a6f0de-0000-4000-8000-000000000001")
+    assert not may_live_again("01a1e258-f549-7621-bd49-71ab7eff4236")

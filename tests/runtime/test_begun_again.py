@@ -20,7 +20,6 @@ async def _purge(engine: Engine, execution_id: str) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.xfail(reason="the id of a child follows from that of its parent, which has had another life")
 @pytest.mark.parametrize("detached", [False, True])
 async def test_it_starts_a_child_of_its_own(tmp_path: Path, *, detached: bool) -> None:
     async with engine_at(tmp_path) as engine:

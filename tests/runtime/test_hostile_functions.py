@@ -105,7 +105,7 @@ async def test_a_function_that_is_given_the_wrong_arguments_fails_its_node(tmp_p
         await engine.register(ANY)
         done = await engine.start("flow", wait="end")
         assert isinstance(done.output, dict)
-        assert (done.output["type"], "wanted" in done.output["message"]) == ("TypeError", True)
+        assert (done.output["type"], "wanted" in done.output["message"]) == ("BadInput", True)
 
 
 @pytest.mark.parametrize("kind", ["async", "sync"])

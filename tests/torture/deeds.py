@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from layover import InvalidDefinition, LayoverError, Options
 from layover.core.engine.signals import awaited_signals
@@ -31,8 +31,16 @@ _PURGED_AFTER = 500
 # What gets on is done more often than what stops it.
 _OFTEN = {
     "start": 14, "answer": 20, "deliver": 6, "reply": 8, "pause": 3, "resume": 6, "cancel": 1, "retry": 5, "rewind": 2,
-    "cancel_point": 1, "purge": 1, "look": 4, "renew": 1,
+    "cancel_point": 1, "purge": 2, "look": 4, "renew": 1,
 }  # fmt: skip
+
+
+class Promise(NamedTuple):
+    """An answer or a reply that was taken: it must be in the log, unless nobody waits for it any more."""
+
+    execution_id: str
+    point: str
+    by: str = ""
 
 
 class Deeds:
@@ -51,6 +59,7 @@ class Deeds:
         self.refused: Counter[str] = Counter()
         self.problems: list[str] = []
         self.acknowledged: dict[str, str] = {}
+        self.promised: list[Promise] = []
         self.purged: set[str] = set()
         self.rows: list[ExecutionRow] = []
         self.points: list[PointRow] = []
@@ -134,7 +143,7 @@ class Deeds:
         before = self._engine.instance.clock.now() - _PURGED_AFTER
         # A key that is used again begins an execution of the same id, which takes children of the first for its own.
         found = await store.expendable(before, 100, name_of(self._chance.randrange(self._flows)))
-        found = [id_ for id_ in found if id_ not in self._keyed][:5]
+        found = [id_ for id_ in found if id_ not in self._keyed][:15]
         self.purged.update(found)
         await store.purge(found)
 
@@ -163,7 +172,9 @@ class Deeds:
         if row.point.doubt:
             data = {"happened": approved}
         decision = approved if row.point.kind == "approval" else None
-        await self._engine.answer(row.point.id, data, by=by, approved=decision, comment="so be it")
+        taken = await self._engine.answer(row.point.id, data, by=by, approved=decision, comment="so be it")
+        if not taken.repeated:
+            self.promised.append(Promise(row.execution_id, row.point.id, by if row.point.kind == "approval" else ""))
 
     async def _cancel_point(self) -> None:
         await self._engine.cancel_point(self._point().point.id, "torture")
@@ -179,14 +190,18 @@ class Deeds:
     async def _reply(self) -> None:
         chance = self._chance
         tokens = await asyncio.to_thread(self._world.lines, "tokens")
+        row: PointRow | None = None
         if tokens and chance.randrange(3):
             _, token = chance.choice(tokens[-100:])
             point = None
         else:
-            token, point = None, self._point("callback").point.id
+            row = self._point("callback")
+            token, point = None, row.point.id
         match chance.choice(("reply", "reply", "reply", "fail", "beat")):
             case "reply":
                 await self._engine.call_back(token, {"n": 1}, point=point)
+                if row is not None:
+                    self.promised.append(Promise(row.execution_id, row.point.id))
             case "fail":
                 await self._engine.fail_callback(token, "no", point=point)
             case _:

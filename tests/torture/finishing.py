@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from layover.core.engine.signals import awaited_signals
 from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
+from layover.runtime.errors import UnknownExecution
 from layover.runtime.messages import ADMIT
 
 from .deeds import OPEN, PEOPLE
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _STERNLY = 40  # seconds in which what is cancelled must come to its end
 _PAUSE = 0.2
+_SECOND_LOOK = 3
 _AT_ONCE = 10
 _EVER = 2**62
 
@@ -40,11 +43,31 @@ class Finish:
         """Bring all to their ends; return those that do not come to it."""
         left = await self._until(self._kindly, self._help_on)
         if left:
-            say(f"{len(left)} executions would go on; they are cancelled")
+            why: Counter[str] = Counter()
+            for row in left:
+                why.update(await self._reasons(row) or ["nothing"])
+            say(f"{len(left)} executions would go on, and are cancelled; they wait for: {dict(why)}")
+            await self._find_unexplained(left)
             left = await self._until(_STERNLY, self._cancel)
         if not left and not await self._has_sent_all():
             self._deeds.problems.append("messages are left in the outbox, although all executions are closed")
         return [row.head.execution_id for row in left]
+
+    async def _reasons(self, row: ExecutionRow) -> list[str]:
+        """Return the kinds of what an execution waits for."""
+        try:
+            return [reason.kind for reason in (await self._engine.why(row.head.execution_id)).reasons]
+        except UnknownExecution:
+            return ["purged"]
+
+    async def _find_unexplained(self, left: list[ExecutionRow]) -> None:
+        """Note every execution that stands still, and cannot say why: not even on a second look."""
+        suspects = [row for row in left if not await self._reasons(row)]
+        await asyncio.sleep(_SECOND_LOOK if suspects else 0)
+        for row in suspects:
+            found = await self._engine.instance.store.get(row.head.execution_id)
+            if found is not None and found.head == row.head and not await self._reasons(found):
+                self._deeds.problems.append(f"{row.head.execution_id} stands still, and cannot say why")
 
     async def _until(
         self, seconds: float, help_on: Callable[[list[ExecutionRow]], Awaitable[None]]

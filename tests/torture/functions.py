@@ -87,12 +87,12 @@ def _plain(world: World) -> list[AnyFunction]:
 
     async def slow(context: NodeContext, **given: object) -> object:
         world.called(context)
-        await asyncio.sleep(_dice(context) % 4 / 10)
+        await asyncio.sleep(_dice(context) % 8 / 10)
         return behave("steady", 0, given)
 
     def threaded(context: NodeContext, **given: object) -> object:
         world.called(context)
-        time.sleep(_dice(context) % 3 / 20)
+        time.sleep(_dice(context) % 4 / 10)
         return behave("steady", 0, given)
 
     return [steady, moody, flaky, broken, slow, threaded]

@@ -9,8 +9,8 @@ import msgspec
 
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
-from layover.core.plan import load
-from layover.ports.records import CLOSED, ExecutionFilter
+from layover.ports.records import ExecutionFilter
+from layover.runtime.plans import Plans
 from layover.runtime.verify import violations
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from layover.ports.records import ExecutionRow
     from layover.stores.sqlite import SqliteStore
 
+    from .deeds import Deeds, Promise
     from .functions import World
 
 _ENDS = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
@@ -46,13 +47,10 @@ class Journey(NamedTuple):
         """Its id."""
         return self.row.head.execution_id
 
-    def count(self, *kinds: type[ev.Event]) -> int:
-        """Return how many events of some kinds there are."""
-        return sum(1 for _, event in self.log if isinstance(event, kinds))
 
-
-async def judge(store: SqliteStore, world: World, acknowledged: Iterable[str], purged: set[str]) -> list[Finding]:
+async def judge(store: SqliteStore, world: World, deeds: Deeds) -> list[Finding]:
     """Return everything that is not as it must be."""
+    acknowledged, purged = deeds.acknowledged, deeds.purged
     found = [Finding(one.execution_id, f"verify: {one.code}: {one.message}") for one in await violations(store)]
     journeys = await read(store)
     found += (
@@ -64,6 +62,7 @@ async def judge(store: SqliteStore, world: World, acknowledged: Iterable[str], p
     known = {id_: journey for id_, journey in journeys.items() if id_ not in purged}
     found += _check_calls(known, world)
     found += _check_values(known, world)
+    found += _check_promises(known, deeds.promised)
     found += _check_families(journeys)
     found += _check_limits(journeys)
     found += _check_rates(journeys)
@@ -73,20 +72,25 @@ async def judge(store: SqliteStore, world: World, acknowledged: Iterable[str], p
 async def read(store: SqliteStore) -> dict[str, Journey]:
     """Read all there is."""
     found: dict[str, Journey] = {}
-    plans: dict[str, Plan] = {}
     after: tuple[int, str] | None = None
+    plans = Plans(store)
     while rows := await store.page(ExecutionFilter(after=after, limit=500)):
         for row in rows:
-            if row.info.hash not in plans:
-                version = await store.version(row.info.hash)
-                assert version is not None
-                plans[row.info.hash] = load(version.document.decode())
-            id_ = row.head.execution_id
-            entries = await store.history(id_, 0, 1_000_000)
-            log = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
-            found[id_] = Journey(row, plans[row.info.hash], log)
+            found[row.head.execution_id] = await _journey(store, row, plans)
         after = (rows[-1].info.created_at, rows[-1].head.execution_id)
     return found
+
+
+async def read_one(store: SqliteStore, execution_id: str) -> Journey | None:
+    """Read one execution, if it is there."""
+    row = await store.get(execution_id)
+    return await _journey(store, row, Plans(store)) if row is not None else None
+
+
+async def _journey(store: SqliteStore, row: ExecutionRow, plans: Plans) -> Journey:
+    entries = await store.history(row.head.execution_id, 0, 1_000_000)
+    log = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
+    return Journey(row, await plans.of(row.info.hash), log)
 
 
 def _check_calls(journeys: dict[str, Journey], world: World) -> Iterable[Finding]:
@@ -130,6 +134,26 @@ def _check_values(journeys: dict[str, Journey], world: World) -> Iterable[Findin
             yield Finding(id_, f"a function of `{node}` was given {value} for `{key}`, which nobody made")
 
 
+def _check_promises(journeys: dict[str, Journey], promised: Iterable[Promise]) -> Iterable[Finding]:
+    """Every answer that was taken was heard, unless the point was given up meanwhile."""
+    for promise in promised:
+        journey = journeys.get(promise.execution_id)
+        if journey is not None and not any(_keeps(promise, event) for _, event in journey.log):
+            yield Finding(journey.id, f"the answer to the point {promise.point} was taken, and never heard")
+
+
+def _keeps(promise: Promise, event: ev.AnyEvent) -> bool:
+    match event:
+        case ev.PausePointDecided():
+            return event.point == promise.point and event.decision.by == promise.by
+        case ev.PausePointAnswered():
+            return event.point == promise.point and not promise.by
+        case ev.PausePointCancelled():
+            return event.point == promise.point
+        case _:
+            return False
+
+
 def _check_families(journeys: dict[str, Journey]) -> Iterable[Finding]:
     """Each child that is waited for reports once, and what it reports is how it ended."""
     for child in journeys.values():
@@ -152,8 +176,6 @@ def _tells(answer: ev.PausePointAnswered, end: ev.AnyEvent) -> bool:
     match end:
         case ev.ExecutionCompleted():
             return answer.error is None and answer.output == end.output
-        case ev.ExecutionFailed():
-            return answer.error is not None
         case _:
             return answer.error is not None
 
@@ -210,11 +232,6 @@ def _lane(journey: Journey) -> str:
     _, created = journey.log[0]
     given = created.input if isinstance(created, ev.ExecutionCreated) else None
     return f" lane {given['lane']}" if isinstance(given, dict) and "lane" in given else ""
-
-
-def is_closed(row: ExecutionRow) -> bool:
-    """Return whether an execution has come to its end."""
-    return row.head.status in CLOSED
 
 
 def told(journey: Journey) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from .crew import Crew
 from .deeds import Deeds
 from .finishing import Finish
 from .functions import World
-from .judging import Finding, judge, read, told
+from .judging import Finding, judge, read, read_one, told
 from .worker import database_in, settings_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 _FLOWS = 12
 _DEEDS_AT_ONCE = 12
 _TELL_EVERY = 5.0
-_VERIFY_EVERY = 20.0
+_VERIFY_EVERY = 8.0
 _LOOK_EVERY = 0.3
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_TOLD = 3  # executions whose whole history is printed
 
 
@@ -40,7 +42,7 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     seconds: float
     processes: int
-    disturb_every: tuple[float, float] = (0.3, 2.5)
+    disturb_every: tuple[float, float] = (0.1, 1.5)
     kindly: float = 15  # seconds in which whatever is waited for is brought, before the rest is cancelled
 
 
@@ -62,6 +64,7 @@ class _Play:
         self._world = World(folder)
         self._findings: list[Finding] = []
         self._whys: dict[str, str] = {}
+        self._seen: list[str] = []
 
     async def play(self) -> list[str]:
         chance = Random(self._plot.seed + 1)  # noqa: S311 - it keeps no secret
@@ -116,18 +119,22 @@ class _Play:
         store = SqliteStore(self._folder / "torture.db")
         await store.open_to_read()
         try:
-            found = await violations(store)
+            for one in await violations(store):
+                self._findings.append(Finding(one.execution_id, f"verify, at work: {one.code}: {one.message}"))
+                self._say(f"FOUND {self._findings[-1]}")
+                # All that it is about is read at once: it may be purged before the end.
+                for id_ in dict.fromkeys((one.execution_id, *_ID.findall(one.message))):
+                    journey = await read_one(store, id_)
+                    if journey is not None:
+                        self._seen.append(f"{id_} when it was found: {journey.row.head}\n{told(journey)}")
         finally:
             await store.close()
-        for one in found:
-            self._findings.append(Finding(one.execution_id, f"verify, at work: {one.code}: {one.message}"))
-            self._say(f"FOUND {self._findings[-1]}")
 
     async def _judge(self, deeds: Deeds) -> None:
         store = SqliteStore(self._folder / "torture.db")
         await store.open_to_read()
         try:
-            self._findings += await judge(store, self._world, deeds.acknowledged, deeds.purged)
+            self._findings += await judge(store, self._world, deeds)
             counts = await store.counts()
         finally:
             await store.close()
@@ -152,7 +159,7 @@ class _Play:
             journeys = await read(store)
         finally:
             await store.close()
-        texts = [f"{one.execution_id}: {one.message}" for one in self._findings]
+        texts = [f"{one.execution_id}: {one.message}" for one in self._findings] + self._seen
         for id_ in list(dict.fromkeys(one.execution_id for one in self._findings))[:_MOST_TOLD]:
             if id_ in journeys:
                 why = self._whys.get(id_, "it is closed")

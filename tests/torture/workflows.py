@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 LEVELS = 3
 LANES = 2
-STEADY = ("steady", "slow", "slow", "threaded", "records", "asks", "asks_in_thread", "naps", "counts")
+STEADY = ("steady", "slow", "slow", "slow", "threaded", "records", "asks", "asks_in_thread", "naps", "counts")
 
+_LONG = 6  # one workflow in so many is at work for long
 _CALLS = ("steady", "moody", "flaky", "broken")
 _DURATIONS = {"0s": "0s", "1s": "15ms", "1h": "60ms"}
-_LENGTHS = {"deadline": ("150ms", "2s", "1h"), "timeout": ("150ms", "5s"), "heartbeat": ("200ms", "1h")}
+_LENGTHS = {"deadline": ("150ms", "2s", "1h"), "timeout": ("150ms", "5s", "5s"), "heartbeat": ("200ms", "1h")}
 
 
 def name_of(number: int) -> str:
@@ -34,10 +35,37 @@ def name_of(number: int) -> str:
 def make(seed: int, number: int, edition: int = 0) -> Document:
     """Return one of the workflows of a seed; another edition is another version of it."""
     dice = SeededDice(seed * 1_000_003 + number * 1_009 + edition)
-    made = workflow(dice, settled=False)
-    for node in nodes_of(made):
-        _hasten(node, dice, number)
+    if number % _LONG == _LONG - 1:
+        made = _marathon(dice)
+    else:
+        made = workflow(dice, settled=False)
+        for node in nodes_of(made):
+            _hasten(node, dice, number)
     return {**made, "name": name_of(number), "settings": {**made["settings"], **_settings(dice)}}
+
+
+def _marathon(dice: SeededDice) -> Document:
+    """Return a workflow that is at work for long, so that whoever dies has calls out: chains of calls side by side."""
+    branches = [
+        {"id": f"b{branch}", "body": _chain(dice, branch, dice.integer(2, 5))} for branch in range(dice.integer(2, 4))
+    ]
+    all_of_them = {"id": "all", "type": "parallel", "on_failure": "continue", "branches": branches, "next": "last"}
+    given = {"n": 2, "items": [1], "lane": dice.integer(1, LANES)}
+    family = {"id": "last", "type": "workflow", "workflow": name_of(0), "input": given, "on_error": "continue"}
+    return {"settings": {}, "nodes": [all_of_them, family]}
+
+
+def _chain(dice: SeededDice, branch: int, length: int) -> list[Document]:
+    found: list[Document] = []
+    for index in range(length):
+        kind = dice.pick(("slow", "slow", "threaded", "counts", "records"))
+        node: Document = {"id": f"c{branch}_{index}", "type": kind, "input": {"given": index}}
+        node["on_crash"] = dice.pick(("rerun", "rerun", "probe", "pause"))
+        node["retry"] = {"max_attempts": 5, "delay": "15ms"}
+        if index + 1 < length:
+            node["next"] = f"c{branch}_{index + 1}"
+        found.append(node)
+    return found
 
 
 def nodes_of(graph: Document) -> Iterator[Document]:
@@ -57,7 +85,7 @@ def _bodies(node: Document) -> list[Document]:
 def _settings(dice: SeededDice) -> Document:
     found: dict[str, Any] = {
         "max_pause": dice.pick(("30d", "30d", "2s")),
-        "timeout": dice.pick(("1d", "1d", "3s")),
+        "timeout": dice.pick(("1d", "1d", "1d", "1d", "3s")),
         "durability": dice.pick(("step", "step", "step", "leg")),
     }
     if dice.chance(3):
@@ -91,8 +119,12 @@ def _hasten(node: Document, dice: SeededDice, number: int) -> None:
         node["input"] = {**node["input"], "token": "${callback.token}"}
         if "call" in node:
             node["call"] = dice.pick(("dials", "dials", "dials_badly"))
+    elif kind == "approval" and dice.chance(4):
+        node |= {"approvers": {"users": ["ann", "bob"]}, "need": 2, "order": "sequence"}
     elif kind == "steady":
         node["type"] = dice.pick(STEADY)
+        if dice.chance(6):
+            node["heartbeat"] = "300ms"
 
 
 def _shorten(node: Document, dice: SeededDice) -> None:
@@ -111,7 +143,7 @@ def _shorten(node: Document, dice: SeededDice) -> None:
 
 def _have_a_child(node: Document, dice: SeededDice, number: int) -> None:
     """Let a node start a workflow of the level below, nearly always with what that needs."""
-    below = number % LEVELS - 1
+    below = number % LEVELS - 1  # and none of them is a long one
     node["workflow"] = name_of(below + LEVELS * dice.integer(0, 1))
     if not dice.chance(8):
         node["input"] = {"n": dice.integer(0, 5), "items": [1, 2], "lane": dice.integer(1, LANES)}

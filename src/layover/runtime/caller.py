@@ -16,6 +16,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from layover.core.engine import commands as cmd
 from layover.core.payloads import own, plain
 from layover.nodes.addresses import with_token, without_token
@@ -67,11 +69,13 @@ class CallOut:
 class Caller:
     """Runs functions for the executions that are driven here."""
 
-    def __init__(self, registry: Registry, settings: Settings) -> None:
+    def __init__(self, registry: Registry, settings: Settings, timers: asyncio.AbstractEventLoop) -> None:
         self._registry = registry
         self._loop = asyncio.get_running_loop()
+        self._timers = timers
         self._threads = Threads(settings.threads)
         self._address = f"{settings.public_url.rstrip('/')}/api/v1/callbacks"
+        self._jitter = settings.jitter
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
         self._turns: deque[Driven] = deque()
@@ -152,7 +156,7 @@ class Caller:
             if not out.stopped and self._may_begin(out, worker):
                 function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
                 if call.heartbeat is not None:
-                    out.pulse = Pulse(self._loop, call.heartbeat, partial(self._give_up, out))
+                    out.pulse = Pulse(self._timers, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
                 given = own(call.input) if out.token is None else self._told_the_address(out, out.token)
                 if function.is_async:
@@ -219,13 +223,17 @@ class Caller:
         if out.driven.calls.get(call.node) is out and call.heartbeat is not None:
             del out.driven.calls[call.node]
             out.stop()
-            out.driven.feed(silence(call.node, call.attempt, call.heartbeat))
+            out.driven.feed(self._spread(silence(call.node, call.attempt, call.heartbeat)))
 
     def _tell(self, driven: Driven, out: CallOut, told: Told | None) -> None:
         if told is not None and driven.calls.get(out.call.node) is out:
             del driven.calls[out.call.node]
             reached(CommitPoint.CALL_RETURNED)
-            driven.feed(told)
+            driven.feed(self._spread(told) if isinstance(told, cmd.Fail) else told)
+
+    def _spread(self, told: cmd.Fail) -> cmd.Fail:
+        """Return a failure as it decides about the moment of a retry: by chance, or without."""
+        return told if self._jitter else replace(told, jitter=0.0)
 
     async def stop(self, grace: float) -> None:
         """Wait for the calls that are out, then ask them to stop, then leave them."""

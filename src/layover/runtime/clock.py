@@ -37,6 +37,11 @@ class Clock:
         """Have something called at a moment; whatever waits for time to pass does so here."""
         return asyncio.get_running_loop().call_later(max(0, at - self.now()) / 1000, ring)
 
+    @property
+    def timers(self) -> asyncio.AbstractEventLoop:
+        """Who keeps time for calls, which have no moments but only lengths."""
+        return asyncio.get_running_loop()
+
     async def wait(self, until: int, hinted: asyncio.Event) -> None:
         """Return at a moment, or when somebody hints at something earlier."""
         ringing = self.call_at(until, hinted.set)

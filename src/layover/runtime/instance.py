@@ -39,7 +39,7 @@ class Instance:
         self.plans = Plans(store)
         self.listeners = Listeners(store)
         self.committer = Committer(store)
-        self.caller = Caller(registry, settings)
+        self.caller = Caller(registry, settings, clock.timers)
         self.driver = Driver(
             instance=self.id,
             store=store,

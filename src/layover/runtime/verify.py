@@ -109,8 +109,8 @@ class _Checking:
             raise
         except (LayoverError, msgspec.MsgspecError) as error:
             found = [Broken("unreadable", f"It cannot be read: {error}")]
-        if found and row.finished_at is not None and await self._store.get(row.head.execution_id) is None:
-            return []  # it was purged while it was looked at
+        if found and await self._store.get(row.head.execution_id) is None:
+            return []  # it was purged since it was listed
         return found
 
     async def _check(self, row: ExecutionRow) -> list[Broken]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.authoring.workflow import Workflow
 from layover.core.definitions.canonical import document
 from layover.core.plan import Plan, load
 from layover.runtime.errors import UnknownWorkflow
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 class Workflows(Opened):
     """What an engine knows how to run."""
 
-    async def register(self, definition: Plan | Path | str | Mapping[str, object]) -> Version:
-        """Keep a workflow: YAML or JSON text, the path of a file, a mapping, or a plan; return its version."""
+    async def register(self, definition: Workflow | Plan | Path | str | Mapping[str, object]) -> Version:
+        """Keep a workflow: as built in Python, YAML or JSON text, the path of a file, a mapping, or a plan.
+
+        Its version is returned.
+        """
         plan = _plan_of(definition)
         instance = self.instance
         body = msgspec.json.encode(document(plan.definition))
@@ -39,9 +43,11 @@ class Workflows(Opened):
         return plan
 
 
-def _plan_of(definition: Plan | Path | str | Mapping[str, object]) -> Plan:
+def _plan_of(definition: Workflow | Plan | Path | str | Mapping[str, object]) -> Plan:
     if isinstance(definition, Plan):
         return definition
+    if isinstance(definition, Workflow):
+        return definition.plan()
     if isinstance(definition, Path):
         return load(definition.read_text(encoding="utf-8"))
     return load(definition)

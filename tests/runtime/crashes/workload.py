@@ -250,7 +250,7 @@ async def finish(engine: Engine, name: str, copy: int = 0) -> object:
 
 async def _look_after(engine: Engine, name: str, parent: str) -> None:
     """Do what is to be done about a child, and what its parent is to be told meanwhile."""
-    inner = child_id(parent, "a", 1)
+    inner = child_id(parent, "a", 1, (await engine.get(parent)).created_at)  # its own id was chosen
     while await engine.instance.store.get(inner) is None:
         pass  # its start is on its way
     if name == "unwanted_family":

@@ -32,7 +32,6 @@ from layover.core.engine.rounds import enter
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import parse_timestamp
 from layover.core.expressions.values import equal
-from layover.core.ids import child_id
 from layover.core.people import Rules
 from layover.core.signal_texts import fault_in
 
@@ -106,7 +105,7 @@ def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> N
     if opened is not None:
         turn.emit(opened)
     if planned.role == "detached":  # that it will be started is all there is to it
-        complete(turn, name, {"execution_id": child_id(turn.state.facts.id, name, number)})
+        complete(turn, name, {"execution_id": turn.state.child_id(name, number)})
 
 
 def complete(turn: Turn, name: str, output: object, port: str = "done") -> None:
@@ -268,7 +267,7 @@ def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
         elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
             details[field] = turn.render(name, planned, field)
     if isinstance(planned.node, ChildWorkflow):
-        details["child"] = child_id(turn.state.facts.id, name, turn.state.node(name).attempt)
+        details["child"] = turn.state.child_id(name, turn.state.node(name).attempt)
     failure = turn.state.node(name).error
     if failure is not None:
         details["failure"] = {"code": failure.code, "message": failure.message, "context_id": failure.context_id}

@@ -19,7 +19,6 @@ from layover.core.engine.gate import open_children
 from layover.core.engine.movement import scope_path
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.state import Point
-from layover.core.ids import child_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -209,7 +208,7 @@ def _started(state: Execution, event: ev.NodeStarted, seq: int) -> Effect | None
     node, planned = state.node(event.node), state.planned(event.node)
     kind = planned.node
     if isinstance(kind, ChildWorkflow):  # one that is waited for has a point instead
-        child = child_id(state.facts.id, event.node, event.attempt)
+        child = state.child_id(event.node, event.attempt)
         return StartChild("", kind.workflow, kind.version, event.input, True, child, seq)  # noqa: FBT003 - detached
     # A later event of the same decision may have ended it, and a container makes no call.
     if node.status != "running" or node.attempt != event.attempt:

@@ -92,7 +92,7 @@ def hold(turn: Turn, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
     if isinstance(command, cmd.ChildPaused):
         if not point.held and _is_of_this_pause(turn.state, command.order):
             turn.emit(ev.PausePointHeld(point=point.id))
-    elif point.held:
+    elif point.held and turn.state.facts.gate != "pausing":  # it has answered, and goes on for reasons of its own
         turn.emit(ev.PausePointReleased(point=point.id))
 
 

@@ -15,6 +15,7 @@ import msgspec
 from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Journal, Table
 from layover.core.engine.timers import Timers
+from layover.core.ids import child_id, may_live_again
 from layover.core.people import Decision, Rules
 
 if TYPE_CHECKING:
@@ -255,6 +256,12 @@ class Execution:
     def forget_graph(self, path: str) -> None:
         """Keep no longer which graph a scope runs: it has closed."""
         self._graphs.pop(path, None)
+
+    def child_id(self, context_id: str, attempt: int) -> str:
+        """Return the id of the execution that an attempt of a workflow node starts."""
+        facts = self.facts
+        life = facts.created_at if facts.parent is None and may_live_again(facts.id) else 0
+        return child_id(facts.id, context_id, attempt, life)
 
     def planned(self, context_id: str) -> PlannedNode:
         """Return the plan of a node."""

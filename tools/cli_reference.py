@@ -1,0 +1,48 @@
+"""Write docs/reference/cli.md from the commands themselves: python tools/cli_reference.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from layover.cli.main import app, tell_more
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+
+HEADING = """# The command line
+
+<!-- Written by tools/cli_reference.py; change the commands instead. -->
+
+Commands that look (`ls`, `show`, `history`, `why`, `inbox`, `doctor`, `verify`) only read. Commands that act write down
+what is asked and end: a running instance takes it at its next step, and they say so if there is none. Only `run` and
+`worker` drive executions.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | failed |
+| 2 | bad input: an argument, a file, data, or a database that cannot be used |
+| 3 | unknown id |
+| 4 | wrong state |
+| 10 | resting: paused or waiting |
+
+An execution may be named by the first characters of its id, six or more, if no other id begins like that. `--json`
+prints the resource for machines. `LAYOVER_DB` is the database where `--db` is not given. `LAYOVER_DEBUG=1` shows where
+an error comes from.
+
+"""
+
+
+def page() -> str:
+    """Return the page as it should be."""
+    names = [name for name in app if not name.startswith("-")]
+    for name in names:
+        tell_more(name)
+    _, _, commands = app.generate_docs(heading_level=1, usage_name="layover").partition("## layover ")
+    listed = "\n".join(f"- [`layover {name}`](#layover-{name})" for name in names)
+    return f"{HEADING}{listed}\n\n## layover {commands.rstrip()}\n"
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE}")
