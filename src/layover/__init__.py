@@ -7,39 +7,61 @@ from layover.core.errors import LayoverError
 from layover.core.plan import Plan, load
 
 if TYPE_CHECKING:
+    from layover.authoring.parts import AwaitedSignal, Concurrency, Escalation, People, Rate, Retry
+    from layover.authoring.workflow import Workflow
     from layover.bootstrap import Engine
     from layover.nodes.context import NodeContext, SyncNodeContext
+    from layover.nodes.function import node
     from layover.nodes.probing import NOT_HAPPENED, UNKNOWN, Happened
     from layover.runtime.executions import Options
     from layover.runtime.settings import Settings
+    from layover.sync import SyncEngine
 
 __all__ = [
     "NOT_HAPPENED",
     "UNKNOWN",
+    "AwaitedSignal",
     "Checked",
+    "Concurrency",
     "Engine",
+    "Escalation",
     "Happened",
     "InvalidDefinition",
     "LayoverError",
     "NodeContext",
     "Options",
+    "People",
     "Plan",
     "Problem",
+    "Rate",
+    "Retry",
     "Settings",
+    "SyncEngine",
     "SyncNodeContext",
+    "Workflow",
     "check",
     "load",
+    "node",
 ]
 
 _LATER = {
     "NOT_HAPPENED": "layover.nodes.probing",
     "UNKNOWN": "layover.nodes.probing",
+    "AwaitedSignal": "layover.authoring.parts",
+    "Concurrency": "layover.authoring.parts",
     "Engine": "layover.bootstrap",
+    "Escalation": "layover.authoring.parts",
     "Happened": "layover.nodes.probing",
     "NodeContext": "layover.nodes.context",
     "Options": "layover.runtime.executions",
+    "People": "layover.authoring.parts",
+    "Rate": "layover.authoring.parts",
+    "Retry": "layover.authoring.parts",
     "Settings": "layover.runtime.settings",
+    "SyncEngine": "layover.sync",
     "SyncNodeContext": "layover.nodes.context",
+    "Workflow": "layover.authoring.workflow",
+    "node": "layover.nodes.function",
 }
 
 

@@ -135,7 +135,7 @@ def test_one_is_one(path: Path) -> None:
 def test_a_bad_duration_is_a_sentence_and_code_2(path: Path, given: str) -> None:
     code, out, err = layover("purge", str(path), f"--older-than={given}")
     assert (code, out) == (2, "")
-    assert err.startswith("--older-than: ")
+    assert err.startswith("layover: --older-than: ")
     assert "Traceback" not in err
     assert _counted(path) == ALL
 

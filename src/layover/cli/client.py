@@ -60,6 +60,9 @@ class Looking(Protocol):
     async def counts(self) -> dict[str, int]:
         """Return how many executions there are, by status."""
 
+    async def now(self) -> int:
+        """Return the time that executions go by."""
+
     async def versions(self, workflow: str) -> Sequence[Version]:
         """Return the versions of a workflow."""
 

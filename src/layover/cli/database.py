@@ -17,11 +17,11 @@ from layover.stores.sqlite.connection import connect, translated
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 
 _SUFFIX = ".lock"
-_PURGING = "purge-"  # a command that deletes has the file open, and drives nothing
+_COMMANDS = ("purge-", "migrate-")  # they have the file open for a while, and drive nothing
 
 
 class Shape(NamedTuple):
-    """The migrations that a file has taken, and the newest that this release knows; none for a file that is not ours."""
+    """The last migration that a file has taken, none if it is not ours; and the last that this release knows."""
 
     taken: int | None
     newest: int
@@ -41,7 +41,7 @@ def living_instances(db: str, *, but: str = "") -> list[str]:
     folder = path.with_name(f"{path.name}-instances")
     found = [file for file in folder.glob(f"*{_SUFFIX}") if _is_held(file)]
     names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in found)
-    return [name for name in names if name != but and not name.startswith(_PURGING)]
+    return [name for name in names if name != but and not name.startswith(_COMMANDS)]
 
 
 def shape_of(db: str) -> Shape:
@@ -66,5 +66,3 @@ def _is_held(file: Path) -> bool:
         finally:
             os.close(lock)
     return False
-
-

@@ -43,7 +43,7 @@ def check_files(*files: File, nodes: Nodes = (), json: Json = False) -> int:
     return DONE if all(found.ok for _, found in results) else BAD_INPUT
 
 
-def graph(file: File, *, json: Json = False) -> int:
+def graph(file: File, /, *, json: Json = False) -> int:
     """Print the graph of a definition: nodes in the order in which they can run, and where each port leads."""
     found = checked_file(file)
     if not found.ok:

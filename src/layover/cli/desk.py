@@ -76,6 +76,10 @@ class Desk(Outside):
             page = await self._store.points(PointFilter(status=("open",), after=after))
         return found
 
+    async def now(self) -> int:
+        """Return the time of the database."""
+        return await self._store.now()
+
     async def versions(self, workflow: str) -> Sequence[Version]:
         """Return the versions of a workflow."""
         return await self._store.versions(workflow)

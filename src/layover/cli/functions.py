@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from layover.cli.exits import Stop
 from layover.core.errors import LayoverError
+from layover.nodes.function import NodeFunction
 from layover.nodes.registry import Registry
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def functions_of(modules: tuple[str, ...]) -> list[AnyFunction]:
-    """Return the functions of modules: those in `NODES` if there is one, else every public one that it defines."""
+    """Return the functions of modules: those in `NODES` if there is one, else those that are marked with `@node`.
+
+    Where nothing is marked, every public function that a module defines is one.
+    """
     return [function for name in modules for function in _functions_in(_imported(name), name)]
 
 
@@ -38,15 +42,18 @@ def node_types(functions: list[AnyFunction]) -> frozenset[str]:
 
 def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
     listed = getattr(module, "NODES", None)
+    found: list[object]
     if listed is None:
-        found = [one for key, one in vars(module).items() if not key.startswith("_") and _is_own(one, module)]
+        public = [one for key, one in vars(module).items() if not key.startswith("_")]
+        marked: list[object] = [one for one in public if isinstance(one, NodeFunction)]
+        found = marked or [one for one in public if _is_own(one, module)]
     elif isinstance(listed, (list, tuple)):
         found = list(listed)
     else:
         raise Stop(f"--nodes {name}: `NODES` is a list of functions, not {type(listed).__name__}.")
-    wrong = next((one for one in found if not callable(one)), None)
-    if wrong is not None:
-        raise Stop(f"--nodes {name}: `NODES` holds {wrong!r}, which is no function.")
+    for one in found:
+        if not callable(one):
+            raise Stop(f"--nodes {name}: `NODES` holds {one!r}, which is no function.")
     if not found:
         raise Stop(f"--nodes {name}: it has no public functions.", hint="Define one, or list them as `NODES = [...]`.")
     return cast("list[AnyFunction]", found)

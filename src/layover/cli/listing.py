@@ -10,10 +10,11 @@ from cyclopts import Parameter
 from layover.cli.client import to_look
 from layover.cli.exits import DONE, Stop
 from layover.cli.options import DEFAULT_DB, Db, Json
-from layover.cli.resources import point_resource, row_resource, title_of
-from layover.cli.screen import STYLES, moment, print_json, print_table, say
+from layover.cli.resources import context_of, point_resource, row_resource, title_of
+from layover.cli.screen import STYLES, moment, note, print_json, print_table, say
 from layover.cli.story import lasted
 from layover.core.people import Person, Rules, may_decide
+from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +27,27 @@ Status = Literal["pending", "running", "pausing", "waiting", "paused", "complete
 Workflow = Annotated[str | None, Parameter(help="Only those of this workflow.")]
 Statuses = Annotated[
     tuple[Status, ...],
-    Parameter(name="--status", consume_multiple=False, negative="", help="Only those with this status; repeatable."),
+    Parameter(
+        name="--status",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only those with this status; repeatable.",
+    ),
 ]
 Tag = Annotated[str | None, Parameter(help="Only those with this tag.")]
 Limit = Annotated[int, Parameter(help="How many at most.")]
+Cursor = Annotated[str | None, Parameter(help="Go on behind what was listed, as the end of a list says.")]
 User = Annotated[str | None, Parameter(help="Only what this person may answer.")]
 Roles = Annotated[
     tuple[str, ...],
-    Parameter(name="--role", consume_multiple=False, negative="", help="A role that the person has; repeatable."),
+    Parameter(
+        name="--role",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="A role that the person has; repeatable.",
+    ),
 ]
 
 
@@ -43,6 +57,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
     status: Statuses = (),
     tag: Tag = None,
     limit: Limit = 50,
+    cursor: Cursor = None,
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> int:
@@ -50,13 +65,16 @@ def list_executions(  # noqa: PLR0913 - each is an option
     if not 0 < limit <= _MOST:
         raise Stop(f"--limit: from 1 to {_MOST:,}, not {limit}.")
 
+    after = _parsed(cursor)
+
     async def rows() -> Sequence[ExecutionRow]:
         async with to_look(db) as client:
-            return await client.list(workflow=workflow, status=status, tag=tag, limit=limit)
+            return await client.list(workflow=workflow, status=status, tag=tag, after=after, limit=limit)
 
     found = asyncio.run(rows())
+    following = _cursor_of(found[-1]) if len(found) == limit else None
     if json:
-        print_json({"items": [row_resource(row) for row in found], "next": None})
+        print_json({"items": [row_resource(row) for row in found], "next": following})
         return DONE
     if not found:
         say("No executions.")
@@ -67,6 +85,8 @@ def list_executions(  # noqa: PLR0913 - each is an option
         status_ = row.head.status
         table.append([row.head.execution_id, row.info.workflow, status_, moment(row.info.created_at), took, _end(row)])
     print_table(table, {2: STYLES})
+    if following is not None:
+        note(f"There may be more: --cursor {following}")
     return DONE
 
 
@@ -87,8 +107,8 @@ def inbox(*, user: User = None, role: Roles = (), db: Db = DEFAULT_DB, json: Jso
         return DONE
     for row in found:
         until = f", until {moment(row.point.deadline)}" if row.point.deadline is not None else ""
-        say(f"{row.execution_id}:{row.point.node}  {row.point.kind}", "bold")
-        say(f"  {title_of(row) or row.point.node}  ({row.workflow}, {asked(row)}{until})")
+        say(f"{row.execution_id}:{context_of(row)}  {row.point.kind}", "bold")
+        say(f"  {title_of(row) or context_of(row)}  ({row.workflow}, {asked(row)}{until})")
         say(f"  point {row.point.id}")
     return DONE
 
@@ -103,6 +123,21 @@ def asked(row: PointRow) -> str:
 
 def _may(row: PointRow, user: str | None, roles: tuple[str, ...]) -> bool:
     return may_decide(row.point.rules or Rules(), Person(user or "", roles), row.point.decisions) is None
+
+
+def _cursor_of(row: ExecutionRow) -> str:
+    return f"{row.info.created_at}.{row.head.execution_id}"
+
+
+def _parsed(cursor: str | None) -> tuple[int, str] | None:
+    """Return what a cursor stands for: the time and the id of the last execution that was listed."""
+    if cursor is None:
+        return None
+    at, _, id_ = cursor.partition(".")
+    try:
+        return int(at), checked_id(id_)
+    except (ValueError, MalformedId) as error:
+        raise Stop(f"--cursor: `{cursor}` is not what the end of a list says.") from error
 
 
 def _end(row: ExecutionRow) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import traceback
@@ -99,6 +100,8 @@ def run_command(words: list[str]) -> int:
     """Run one command and return its exit code; whatever goes wrong is told in a sentence."""
     words = [STANDARD_INPUT if word == "-" else word for word in words]
     try:
+        if words[1:] and words[0] in app:
+            tell_more(words[0])
         code = app(words, result_action="return_value", exit_on_error=False, print_error=False)
         return code if isinstance(code, int) else DONE
     except Stop as stop:
@@ -119,6 +122,12 @@ def run_command(words: list[str]) -> int:
         return _ended(error, Stop(f"{type(error).__name__}: {error}", FAILED, hint=hint))
 
 
+def tell_more(command: str) -> None:
+    """Have the help of one command say all there is to say, which is written where it is."""
+    loaded = app[command]
+    loaded.help = inspect.getdoc(loaded.default_command) or loaded.help
+
+
 def _ended(error: BaseException, stop: Stop) -> int:
     """Say why a command did not go well, and what to do about it."""
     from layover.cli.screen import note  # noqa: PLC0415 - only what goes wrong needs it
@@ -134,8 +143,8 @@ def _ended(error: BaseException, stop: Stop) -> int:
 
 
 def _help_of(words: list[str]) -> str:
-    known = next((word for word in words if word in app), "")
-    return f"`layover {f'{known} ' if known else ''}--help` tells what it takes."
+    known = f"{words[0]} " if words and words[0] in app else ""
+    return f"`layover {known}--help` tells what it takes."
 
 
 def _forget_output() -> None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from layover.cli.exits import BAD_INPUT, UNKNOWN, WRONG_STATE, Stop
+from layover.cli.resources import context_of
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.ids import MalformedId, checked_id
 
@@ -51,7 +52,7 @@ async def point_named(client: Looking, name: str) -> PointRow:
         return _at(rows, id_, context)
     waiting = [row for row in rows if row.status == "open" and row.point.kind in _ASKING]
     if len(waiting) > 1:
-        told = tuple(f"{id_}:{row.point.node}" for row in waiting)
+        told = tuple(f"{id_}:{context_of(row)}" for row in waiting)
         raise Stop(f"{id_} waits for several answers; say which.", BAD_INPUT, details=told)
     if not waiting:
         execution_now = await client.get(id_)
@@ -62,17 +63,11 @@ async def point_named(client: Looking, name: str) -> PointRow:
 
 def _at(rows: Sequence[PointRow], id_: str, context: str) -> PointRow:
     """Return the point at a context id: the open one, or the last that was."""
-    here = [row for row in rows if row.point.node == context or _asked_at(row) == context]
+    here = [row for row in rows if context in (context_of(row), row.point.node)]
     if not here:
         hint = f"`layover show {id_}` lists its pause points."
         raise Stop(f"{id_} has no pause point at `{context}`.", UNKNOWN, hint=hint)
     return next((row for row in here if row.status == "open"), here[-1])
-
-
-def _asked_at(row: PointRow) -> str:
-    """Return the address of what a running function asked under a key."""
-    name, separator, path = row.point.node.partition(":")
-    return f"{name}/{row.point.key}{separator}{path}"
 
 
 async def _beginning_with(client: Looking, start: str) -> list[str]:

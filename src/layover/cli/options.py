@@ -14,13 +14,14 @@ Db = Annotated[
     str,
     Parameter(name="--db", env_var="LAYOVER_DB", help="The database: an address such as sqlite:///app.db, or a path."),
 ]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Nodes = Annotated[
     tuple[str, ...],
     Parameter(
         name="--nodes",
         consume_multiple=False,
         negative="",
+        show_default=False,
         help="A module or .py file with the functions of the workflow; may be given several times.",
     ),
 ]
@@ -29,12 +30,18 @@ PointName = Annotated[
     str,
     Parameter(help="The id of a pause point; or an execution, if it has only one open; or EXECUTION:CONTEXT."),
 ]
-By = Annotated[str, Parameter(name="--by", help="Who you are; by default your user name.")]
+By = Annotated[str, Parameter(name="--by", show_default=False, help="Who you are; by default your user name.")]
 Roles = Annotated[
     tuple[str, ...],
-    Parameter(name="--role", consume_multiple=False, negative="", help="A role you have; may be given several times."),
+    Parameter(
+        name="--role",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="A role you have; may be given several times.",
+    ),
 ]
-Reason = Annotated[str, Parameter(name="--reason", help="Why, for the log.")]
+Reason = Annotated[str, Parameter(name="--reason", show_default=False, help="Why, for the log.")]
 
 
 def address_of(place: str) -> str:

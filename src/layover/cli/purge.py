@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from cyclopts import Parameter
-from rich.console import Console
 
 from layover.bootstrap import inspectable_store
-from layover.cli.verify import Database, Json  # noqa: TC001 - cyclopts reads the annotations
+from layover.cli.exits import DONE, Stop
+from layover.cli.options import DEFAULT_DB, Json
+from layover.cli.screen import ERR, plural, print_json, say
+from layover.cli.verify import Database  # noqa: TC001 - cyclopts reads the annotations
 from layover.core.definitions.durations import parse_duration
-from layover.core.errors import LayoverError
 from layover.runtime.janitor import horizons, purge_workflow
 from layover.runtime.plans import Plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-DONE = 0
-BAD_INPUT = 2
 
 _ALL = 2**31
 
@@ -33,18 +30,18 @@ OlderThan = Annotated[
 DryRun = Annotated[bool, Parameter(name="--dry-run", negative="", help="Only say what would be deleted.")]
 
 
-def purge_database(db: Database, *, older_than: OlderThan = None, dry_run: DryRun = False, json: Json = False) -> int:
+def purge_database(
+    db: Database = DEFAULT_DB, *, older_than: OlderThan = None, dry_run: DryRun = False, json: Json = False
+) -> int:
     """Delete executions that ended some time ago, with all that belongs to them; never one that is open.
 
     A workflow's own retention counts before `--older-than`. It works in small batches while engines are running.
     """
-    out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         kept_for = parse_duration(older_than) if older_than is not None else None
     except ValueError as error:
-        err.print(f"--older-than: {error}", style="red", markup=False)
-        return BAD_INPUT
-    status = err.status("") if err.is_terminal and not json else None
+        raise Stop(f"--older-than: {error}") from error
+    status = ERR.status("") if ERR.is_terminal and not json else None
 
     def tell(count: int) -> None:
         if status is not None:
@@ -53,22 +50,19 @@ def purge_database(db: Database, *, older_than: OlderThan = None, dry_run: DryRu
 
     try:
         counts = asyncio.run(_purge(db, kept_for, tell, dry_run=dry_run))
-    except (LayoverError, msgspec.MsgspecError) as error:
-        err.print(f"{db}: {error}", style="red", markup=False)
-        return BAD_INPUT
+    except msgspec.MsgspecError as error:
+        raise Stop(f"{db}: {error}") from error
     finally:
         if status is not None:
             status.stop()
     if json:
-        said = {"dry_run": dry_run, "executions": sum(counts.values()), "workflows": counts}
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(said)).decode() + "\n")
+        print_json({"dry_run": dry_run, "executions": sum(counts.values()), "workflows": counts})
         return DONE
     verb = "would be deleted" if dry_run else "deleted"
     for workflow, count in counts.items():
         if count:
-            out.print(f"{workflow}: {count:,} {verb}", markup=False)
-    total = sum(counts.values())
-    out.print(f"{total:,} execution{'' if total == 1 else 's'} {verb}", markup=False)
+            say(f"{workflow}: {count:,} {verb}")
+    say(f"{plural(sum(counts.values()), 'execution')} {verb}")
     return DONE
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from layover.runtime.views import Execution
     from layover.runtime.why import Reason, Why
 
+_MOMENTS = frozenset({"deadline", "retry_at", "timeout_at", "start_at", "escalate_at", "beat_by"})
+
 
 def execution_resource(execution: Execution, versions: Iterable[Version] = ()) -> dict[str, object]:
     """Return one execution."""
@@ -64,9 +66,8 @@ def point_resource(row: PointRow) -> dict[str, object]:
         "id": point.id,
         "execution_id": row.execution_id,
         "workflow": row.workflow,
-        "context_id": point.node,
+        "context_id": context_of(row),
         "node": point.node.partition(":")[0],
-        "key": point.key,
         "kind": point.kind,
         "status": row.status,
         "title": title_of(row),
@@ -82,6 +83,14 @@ def point_resource(row: PointRow) -> dict[str, object]:
         "answer": point.output,
         "answered_by": point.by,
     }
+
+
+def context_of(row: PointRow) -> str:
+    """Return the address of a pause point; what a running function asked under a key has that in it: `charge/size`."""
+    if not row.point.key:
+        return row.point.node
+    name, separator, path = row.point.node.partition(":")
+    return f"{name}/{row.point.key}{separator}{path}"
 
 
 def title_of(row: PointRow) -> str:
@@ -102,7 +111,7 @@ def node_resource(node: NodeExecution) -> dict[str, object]:
 
 def entry_resource(entry: HistoryEntry) -> dict[str, object]:
     """Return one event of a log."""
-    data = msgspec.structs.asdict(entry.event)
+    data = {name: moments_shown(name, value) for name, value in msgspec.structs.asdict(entry.event).items()}
     context = data.pop("node", None)
     attempt = data.pop("attempt", None)
     told: dict[str, object] = {"seq": entry.seq, "at": when(entry.at), "type": type(entry.event).__name__}
@@ -111,6 +120,11 @@ def entry_resource(entry: HistoryEntry) -> dict[str, object]:
     if attempt:
         told["attempt"] = attempt
     return {**told, "data": data}
+
+
+def moments_shown(name: str, value: object) -> object:
+    """Return a field of an event; one that is a moment as machines read it."""
+    return when(value) if name in _MOMENTS and isinstance(value, int) else value
 
 
 def why_resource(why: Why) -> dict[str, object]:

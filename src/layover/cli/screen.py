@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 
 Pieces: TypeAlias = "Iterable[tuple[str, str]]"
 
-OUT = Console(highlight=False, soft_wrap=True)
-ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class Printer(Console):
+    """A console that leaves it to its caller what becomes of a command whose reader has gone away."""
+
+    def on_broken_pipe(self) -> None:
+        """Tell whoever prints."""
+        raise BrokenPipeError
+
+
+OUT = Printer(highlight=False, soft_wrap=True)
+ERR = Printer(stderr=True, highlight=False, soft_wrap=True)
 
 STYLES = {
     "completed": "green",
@@ -39,6 +48,7 @@ STYLES = {
 }
 
 _LONGEST = 400
+_PASSWORD = re.compile(r"://([^:/@\s]*):[^@/\s]*@")
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
@@ -48,14 +58,19 @@ def harmless(text: str, most: int = _LONGEST) -> str:
     return cut if cut.isprintable() else "".join(map(_visible, cut))
 
 
+def without_password(text: str) -> str:
+    """Return a text with addresses in it as it may be shown."""
+    return _PASSWORD.sub(r"://\1:***@", text)
+
+
 def brief(value: object, most: int = 120) -> str:
     """Return data as compact JSON on a part of a line."""
     return harmless(msgspec.json.encode(value).decode(), most)
 
 
-def say(text: str, style: str = "") -> None:
+def say(text: str, style: str = "", most: int = _LONGEST) -> None:
     """Print a line."""
-    OUT.print(Text(harmless(text), style=style))
+    OUT.print(Text(harmless(text, most), style=style))
 
 
 def say_pieces(pieces: Pieces) -> None:
@@ -72,8 +87,8 @@ def styled(pieces: Pieces) -> Text:
 
 
 def note(text: str, style: str = "") -> None:
-    """Print a line for people beside what the command gives."""
-    ERR.print(Text(harmless(text), style=style))
+    """Print a line for people beside what the command gives; the address of a database may be part of it."""
+    ERR.print(Text(harmless(without_password(text)), style=style))
 
 
 def print_json(value: object) -> None:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.cli.resources import moments_shown
 from layover.cli.screen import brief, length
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
     from layover.runtime.executions import HistoryEntry
 
+_BARE = re.compile(r"[\w.:-]+", re.ASCII)
 _LEFT_OUT = frozenset({"node", "details", "rules", "hash", "id", "workflow"})
 
 
 def event_line(entry: HistoryEntry) -> str:
     """Return an event as a line of a log: its name, its node, and what it carries."""
     event = entry.event
-    fields = msgspec.structs.asdict(event)
-    defaults = dict(zip(event.__struct_fields__[-len(event.__struct_defaults__) :], event.__struct_defaults__, strict=True)) if event.__struct_defaults__ else {}
-    told = [str(fields["node"])] if fields.get("node") else []
-    for name, value in fields.items():
-        if name in _LEFT_OUT or value in (None, "", (), {}, 0, False):
-            continue
-        if name in defaults and defaults[name] == value:
-            continue
-        told.append(f"{name}={_shown(value)}")
+    told = [str(event.node)] if hasattr(event, "node") and event.node else []
+    for field in msgspec.structs.fields(event):
+        value = moments_shown(field.name, getattr(event, field.name))
+        if field.name not in _LEFT_OUT and value not in (field.default, None, "", (), {}):
+            told.append(f"{field.name}={_shown(value)}")
     return "  ".join([type(event).__name__, *told])
 
 
@@ -57,9 +56,7 @@ def progress_line(event: ev.AnyEvent) -> str | None:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return value if isinstance(value, str) and value.isidentifier() else brief(value, 100)
-    return str(value)
+    return value if isinstance(value, str) and _BARE.fullmatch(value) else brief(value, 100)
 
 
 def lasted(started: int | None, finished: int | None) -> str:

@@ -3,53 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from cyclopts import Parameter
-from rich.console import Console
 
 from layover.bootstrap import inspectable_store
-from layover.core.errors import LayoverError
+from layover.cli.exits import DONE, FAILED, Stop
+from layover.cli.options import DEFAULT_DB, Json
+from layover.cli.screen import ERR, plural, print_json, say
 from layover.runtime.verify import Progress, Violation, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CLEAN = 0
-FOUND = 1
-UNREADABLE = 2
-
 _BETWEEN_UPDATES = 50
 
-Database = Annotated[str, Parameter(help="The path of a database, or its address such as sqlite:///app.db.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
+Database = Annotated[
+    str,
+    Parameter(env_var="LAYOVER_DB", help="The path of a database, or its address such as sqlite:///app.db."),
+]
 
 
-def verify_database(db: Database, *, json: Json = False) -> int:
+def verify_database(db: Database = DEFAULT_DB, *, json: Json = False) -> int:
     """Check everything that must hold of a database. Exit code 0, 1 if something does not, 2 if it cannot be read.
 
     It only reads, and may be used while engines are running.
     """
-    out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
-    report = _Report(out, err, json=json)
+    report = _Report(json=json)
     try:
         asyncio.run(_verify(db, report))
-    except (LayoverError, msgspec.MsgspecError) as error:
-        err.print(f"{db}: {error}", style="red", markup=False)
-        return UNREADABLE
+    except msgspec.MsgspecError as error:
+        raise Stop(f"{db}: {error}") from error
     report.end()
-    return FOUND if report.found else CLEAN
+    return FAILED if report.found else DONE
 
 
 class _Report:
     """What a person reads as it is found, or what a machine reads at the end."""
 
-    def __init__(self, out: Console, err: Console, *, json: bool) -> None:
-        self._out = out
+    def __init__(self, *, json: bool) -> None:
         self._json = json
-        self._status = err.status("") if err.is_terminal and not json else None
+        self._status = ERR.status("") if ERR.is_terminal and not json else None
         self._progress = Progress()
         self.found: list[Violation] = []
 
@@ -57,7 +52,7 @@ class _Report:
         self.found.append(violation)
         if not self._json:
             where = violation.execution_id or "database"
-            self._out.print(f"{where}: {violation.message} [{violation.code}]", style="red", markup=False)
+            say(f"{where}: {violation.message} [{violation.code}]", "red")
 
     def tell(self, progress: Progress) -> None:
         if self._status is not None and progress.executions % _BETWEEN_UPDATES == 1:
@@ -77,18 +72,14 @@ class _Report:
                 "moving": done.moving,
                 "violations": self.found,
             }
-            sys.stdout.write(msgspec.json.format(msgspec.json.encode(said)).decode() + "\n")
+            print_json(said)
             return
-        sum_ = _plural(len(self.found), "violation") if self.found else "no violations"
-        line = f"{_plural(done.executions, 'execution')}, {_plural(done.events, 'event')}: {sum_}"
-        self._out.print(line, style="red" if self.found else "green", markup=False)
+        sum_ = plural(len(self.found), "violation") if self.found else "no violations"
+        line = f"{plural(done.executions, 'execution')}, {plural(done.events, 'event')}: {sum_}"
+        say(line, "red" if self.found else "green")
         if done.moving:
-            told = f"{_plural(done.moving, 'execution')} went on too fast: their points and commands were not checked"
-            self._out.print(told, style="yellow", markup=False)
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+            told = f"{plural(done.moving, 'execution')} went on too fast: their points and commands were not checked"
+            say(told, "yellow")
 
 
 async def _verify(db: str, report: _Report) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from layover.core.definitions.node_types import TYPES
 from layover.core.errors import LayoverError
+from layover.nodes.annotations import BadFunction, context_kind, hints_of
+from layover.nodes.function import AnyFunction, NodeFunction, name_of
+from layover.nodes.results import Result, result_of
+from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit
 
 if TYPE_CHECKING:
     from layover.nodes.context import CallContext
 
-AnyFunction: TypeAlias = Callable[..., object]
+__all__ = ["AnyFunction", "BadFunction", "Function", "Registry", "UnknownNodeType", "UnknownProbe"]
 
 _NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine itself knows how to run
 
@@ -32,12 +35,6 @@ class UnknownProbe(LayoverError):  # noqa: N818 - it says what the probe is
     code = "unknown_probe"
 
 
-class BadFunction(LayoverError):  # noqa: N818 - it says what the function is
-    """A function that cannot be a node."""
-
-    code = "bad_function"
-
-
 class Function(msgspec.Struct, frozen=True):
     """A function as the runtime calls it; the arguments are the fields of the node's input."""
 
@@ -47,20 +44,46 @@ class Function(msgspec.Struct, frozen=True):
     context: str | None  # the parameter that takes the context, if there is one
     blocks: bool  # that context is one whose methods block
     whole: str | None  # the parameter that takes the whole input, if it is no object
+    arguments: Arguments | None = None  # how the input becomes arguments, if their types say more than JSON
+    result: Result | None = None  # what the result has to be, if its type says so
 
     def call(self, given: object, context: CallContext | None) -> object:
         """Call it, with the context if it asks for one; an async one returns what is to be awaited."""
         named = given if isinstance(given, dict) else self._named(given)
+        if self.result is None:
+            return self._called(named, context)
+        if self.is_async:
+            return self._awaited(named, context)
+        return self.result.checked(self._called(named, context))
+
+    def _called(self, named: dict[str, object], context: CallContext | None) -> object:
+        if self.arguments is not None:
+            if self.context is None and self.arguments.by_position:
+                return self.function(*self.arguments.in_order(named))
+            named = self.arguments.by_name(named)
         if self.context is not None:
-            return self.function(**named, **{self.context: context})
-        return self.function(**named)
+            if self.context in named:
+                raise BadInput(f"{self.context}: `{self.name}` takes its context from the engine.")
+            named = {**named, self.context: context}
+        try:
+            return self.function(**named)
+        except TypeError as error:
+            # One that comes from within the function, and not from how it is called, is the function's own.
+            wrong = misfit(self.name, self.function, named)
+            if wrong is None:
+                raise
+            raise wrong from error
+
+    async def _awaited(self, named: dict[str, object], context: CallContext | None) -> object:
+        output = await self._called(named, context)  # type: ignore[misc]  # it is async
+        return output if self.result is None else self.result.checked(output)
 
     def _named(self, given: object) -> dict[str, object]:
         """Return an input that is no object as the one argument that there is."""
         if given is None:
             return {}
         if self.whole is None:
-            raise BadFunction(f"`{self.name}` takes named arguments; its input is no object.")
+            raise BadInput(f"`{self.name}` takes named arguments; its input is no object.")
         return {self.whole: given}
 
 
@@ -73,19 +96,20 @@ class Registry:
 
     def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
         """Make a function a node type, if wanted with its probe; the same name again replaces both."""
-        known: str = name or str(getattr(function, "__name__", ""))
+        known = name or name_of(function)
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
         self._functions[known] = _describe(known, function)
         self._probes.pop(known, None)
-        if probe is not None:
-            self.add_probe(known, probe)
+        looks = probe or (function.probe_function if isinstance(function, NodeFunction) else None)
+        if looks is not None:
+            self.add_probe(known, looks)
         return known
 
     def add_probe(self, node_type: str, function: AnyFunction) -> None:
         """Have a function tell whether a call of a node type that was lost had its effect; it is given the same."""
         self.find(node_type)
-        self._probes[node_type] = _describe(node_type, function)
+        self._probes[node_type] = _describe(node_type, function, is_probe=True)
 
     def find(self, node_type: str) -> Function:
         """Return the function of a node type."""
@@ -110,31 +134,33 @@ class Registry:
         return frozenset(self._functions)
 
 
-def _describe(name: str, function: AnyFunction) -> Function:
-    parameters = list(inspect.signature(function).parameters.values())
+def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
+    """Work out all that can be known about a function before it is called; what a probe returns is its own affair."""
+    function, seen = (given.function, given.seen) if isinstance(given, NodeFunction) else (given, {})
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise BadFunction(f"`{name}` cannot be a node: {error}.") from error
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY:
             raise BadFunction(f"`{name}` has the positional-only parameter `{parameter.name}`; nodes pass names.")
-    context = next((one for one in parameters if _context_kind(one)), None)
+    context = next((one for one in parameters if context_kind(one.annotation)), None)
     named = context.name if context is not None else None
-    others = [one.name for one in parameters if one.name != named and one.kind is one.POSITIONAL_OR_KEYWORD]
+    others = [one for one in parameters if one.name != named]
+    fitting = [one.name for one in others if one.kind is one.POSITIONAL_OR_KEYWORD]
     target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004 - the method itself is inspected
     is_async = asyncio.iscoroutinefunction(target)
-    blocks = context is not None and _context_kind(context) == "SyncNodeContext"
+    blocks = context is not None and context_kind(context.annotation) == "SyncNodeContext"
     if is_async and blocks:
         raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it; take a NodeContext.")
+    hints = hints_of(name, function, seen)
     return Function(
         name=name,
         function=function,
         is_async=is_async,
         context=named,
         blocks=blocks,
-        whole=others[0] if len(others) == 1 else None,
+        whole=fitting[0] if len(fitting) == 1 else None,
+        arguments=arguments_of(name, others, hints),
+        result=None if is_probe else result_of(hints.get("return", object)),
     )
-
-
-def _context_kind(parameter: inspect.Parameter) -> str | None:
-    """Return which context a parameter takes, if it takes one; its annotation may be a class or a text."""
-    annotation = parameter.annotation
-    name = str(getattr(annotation, "__name__", annotation)).rpartition(".")[2]
-    return name if name in ("NodeContext", "SyncNodeContext") else None

@@ -1,8 +1,8 @@
-"""Types at the edge: what a node is given becomes what its function's parameters say, and what it returns is checked.
+"""Types at the edge: what a node is given becomes what the parameters of its function say.
 
-Everything is worked out when the function is registered; a call is one conversion and, if the result is annotated, one
-look at the result. Parameters without an annotation take what they are given, and a function without any annotation is
-called as if this did not exist. Classes of pydantic are known by their methods; it is never imported.
+Everything is worked out when the function is registered; a call is one conversion. Parameters without an annotation
+take what they are given, and a function without any is called as if this did not exist. What to Python is a wrong call
+(an argument too many, one missing) is one here, told in a sentence before anything is called.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import msgspec
 
 from layover.core.errors import LayoverError
 from layover.core.suggest import did_you_mean
-from layover.nodes.annotations import BadFunction, fits_json
-from layover.nodes.misfits import BadValue, from_model, has_models, told, whole_numbers
+from layover.nodes.annotations import BadFunction, custom_types, fits_json, is_model
+from layover.nodes.conversion import to_model, told, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _convert = msgspec.convert
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_EMPTY: Final = inspect.Parameter.empty
 
 
 class BadInput(LayoverError):  # noqa: N818 - it says what the input is
@@ -34,64 +36,56 @@ class BadInput(LayoverError):  # noqa: N818 - it says what the input is
 class Arguments:
     """The typed parameters of one function, as one struct that msgspec fills."""
 
-    __slots__ = ("_bound", "_hook", "_names", "_open", "_struct", "_values", "by_position", "rest")
+    __slots__ = ("_function", "_hook", "_names", "_rest", "_struct", "_values", "by_position")
 
     def __init__(self, name: str, parameters: Sequence[inspect.Parameter], hints: Mapping[str, object]) -> None:
-        taken = [one for one in parameters if one.kind in _NAMED and _is_possible(name, one, hints)]
+        types = {one.name: hints.get(one.name, Any) for one in parameters}
+        possible = [one for one in parameters if _is_possible(name, one, types[one.name])]
+        taken = [one for one in possible if one.kind in _NAMED]
+        fields = [_field(one, types[one.name]) for one in taken]
+        self._function = name
         self._names = [one.name for one in taken]
-        self._open = any(one.kind is one.VAR_KEYWORD for one in parameters)
-        self.rest = next((hints.get(one.name, Any) for one in parameters if one.kind is one.VAR_KEYWORD), Any)
-        self.by_position = len(taken) == len(parameters) and all(one.kind is not one.KEYWORD_ONLY for one in taken)
-        fields = [_field(one, hints.get(one.name, Any)) for one in taken]
-        self._struct = msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=not self._open)
-        self._hook = from_model if has_models(*(hints.get(one.name, Any) for one in taken), self.rest) else None
-        self._values: Callable[[object], tuple[object, ...]] = _values_of(self._names)
-        self._bound = name
+        self._rest = next((types[one.name] for one in possible if one.kind is one.VAR_KEYWORD), None)
+        self._struct = msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=self._rest is None)
+        self._values = _values_of(self._names)
+        has_model = any(is_model(one) for kind in types.values() for one in _custom(kind))
+        self._hook = to_model if has_model else None
+        self.by_position = [one.kind for one in parameters] == [inspect.Parameter.POSITIONAL_OR_KEYWORD] * len(taken)
 
     def in_order(self, given: dict[str, object]) -> tuple[object, ...]:
         """Return the arguments by position."""
-        try:
-            return self._values(_convert(given, self._struct, str_keys=True, dec_hook=self._hook))
-        except msgspec.ValidationError:
-            return self._values(self._as_json_has_it(given))
+        return self._values(self._filled(given))
 
     def by_name(self, given: dict[str, object]) -> dict[str, object]:
         """Return the arguments by name, and with them whatever else a function with `**` takes."""
-        try:
-            filled: object = _convert(given, self._struct, str_keys=True, dec_hook=self._hook)
-        except msgspec.ValidationError:
-            filled = self._as_json_has_it(given)
-        named = dict(zip(self._names, self._values(filled), strict=True))
-        if self._open:
+        named = dict(zip(self._names, self._values(self._filled(given)), strict=True))
+        if self._rest is not None:
             for key in given.keys() - named.keys():
                 named[key] = self._other(key, given[key])
         return named
 
-    def _as_json_has_it(self, given: dict[str, object]) -> object:
-        """Try once more, for to JSON `1.0` is a whole number; then say what is wrong."""
-        unknown = [] if self._open else [key for key in given if key not in self._names]
-        if unknown:
-            sentence = f"{unknown[0]}: `{self._bound}` takes no such argument."
-            raise BadInput(sentence + did_you_mean(unknown[0], self._names))
+    def _filled(self, given: dict[str, object]) -> object:
         try:
+            return _convert(given, self._struct, str_keys=True, dec_hook=self._hook)
+        except msgspec.ValidationError:
+            unknown = [] if self._rest is not None else [key for key in given if key not in self._names]
+            if unknown:
+                guess = did_you_mean(unknown[0], self._names)
+                raise BadInput(f"{unknown[0]:.100}: `{self._function}` takes no such argument.{guess}") from None
+        try:
+            # To JSON, `1.0` is a whole number: what has computed it may have done so with fractions.
             return _convert(whole_numbers(given), self._struct, str_keys=True, dec_hook=self._hook)
         except msgspec.ValidationError as error:
             raise BadInput(told(error)) from error
 
     def _other(self, key: str, value: object) -> object:
         try:
-            return _convert(value, self.rest, str_keys=True, dec_hook=self._hook)
+            return _convert(value, self._rest, str_keys=True, dec_hook=self._hook)
         except msgspec.ValidationError as error:
             raise BadInput(told(error, key)) from error
 
 
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-_EMPTY: Final = inspect.Parameter.empty
-
-
-def arguments_of(
-    name: str, parameters: Sequence[inspect.Parameter], hints: Mapping[str, object]
-) -> Arguments | None:
+def arguments_of(name: str, parameters: Sequence[inspect.Parameter], hints: Mapping[str, object]) -> Arguments | None:
     """Return how to make the arguments of a function; None if it takes whatever it is given."""
     if all(hints.get(one.name, Any) in (Any, object) for one in parameters):
         return None
@@ -99,9 +93,9 @@ def arguments_of(
 
 
 def misfit(name: str, function: Callable[..., object], named: Mapping[str, object]) -> BadInput | None:
-    """Return why a function without types cannot be called with some arguments; None if that is not the reason."""
+    """Return why a function cannot be called with some arguments; None if that is not why it failed."""
+    signature = inspect.signature(function)
     try:
-        signature = inspect.signature(function)
         signature.bind(**named)
     except TypeError as error:
         unknown = [key for key in named if key not in signature.parameters]
@@ -110,14 +104,19 @@ def misfit(name: str, function: Callable[..., object], named: Mapping[str, objec
     return None
 
 
-def _is_possible(name: str, parameter: inspect.Parameter, hints: Mapping[str, object]) -> bool:
-    """Return whether a parameter can be given by a workflow; one that cannot needs a default."""
-    problem = fits_json(hints.get(parameter.name, Any))
-    if problem is None:
-        return True
-    if parameter.default is _EMPTY:
-        raise BadFunction(f"`{name}` cannot be a node: no JSON becomes its parameter `{parameter.name}`: {problem}.")
-    return False
+def _is_possible(name: str, parameter: inspect.Parameter, kind: object) -> bool:
+    """Return whether a workflow can give a parameter; one that it cannot give needs a default."""
+    problem = fits_json(kind)
+    if problem is not None and parameter.default is _EMPTY and parameter.kind is not parameter.VAR_POSITIONAL:
+        raise BadFunction(
+            f"`{name}` cannot be a node: no JSON becomes its parameter `{parameter.name}`: {problem}. Annotate it with "
+            "a type that JSON has, with `object` to take whatever is given, or give it a default."
+        )
+    return problem is None
+
+
+def _custom(kind: object) -> Sequence[type]:
+    return () if fits_json(kind) is not None else tuple(custom_types(kind))
 
 
 def _field(parameter: inspect.Parameter, kind: object) -> tuple[str, Any, Any]:
@@ -132,6 +131,3 @@ def _values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
         one = attrgetter(names[0])
         return lambda filled: (one(filled),)
     return attrgetter(*names) if names else lambda _filled: ()
-
-
-__all__ = ["Arguments", "BadFunction", "BadInput", "BadValue", "arguments_of", "misfit"]

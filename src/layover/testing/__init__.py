@@ -1,5 +1,34 @@
-"""What tests of workflows need: an execution that runs in memory, against a clock wound by hand."""
+"""What tests of workflows need: an engine on time that stands still, with fakes and crashes; or a rehearsal."""
 
+from layover.ports.commit_points import CommitPoint
+from layover.testing.errors import (
+    CrashNeverCame,
+    NeverSettles,
+    NobodyPlays,
+    NoSuchPoint,
+    NotFinished,
+    TestKitError,
+)
+from layover.testing.execution import ExecutionInTest
+from layover.testing.fakes import Fake, FakeCall
+from layover.testing.kit import Layover
 from layover.testing.rehearsal import Behaviour, Rehearsal
+from layover.testing.surviving import DidNotSurvive, survives_crashes
 
-__all__ = ["Behaviour", "Rehearsal"]
+__all__ = [
+    "Behaviour",
+    "CommitPoint",
+    "CrashNeverCame",
+    "DidNotSurvive",
+    "ExecutionInTest",
+    "Fake",
+    "FakeCall",
+    "Layover",
+    "NeverSettles",
+    "NoSuchPoint",
+    "NobodyPlays",
+    "NotFinished",
+    "Rehearsal",
+    "TestKitError",
+    "survives_crashes",
+]

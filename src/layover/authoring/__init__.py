@@ -1,0 +1,1 @@
+"""Workflows written in Python: a builder that says the same as YAML does, and has the same hash."""

@@ -1,0 +1,116 @@
+"""A workflow written in Python.
+
+    flow = Workflow("refund", input={"type": "object", "required": ["amount"]})
+    review = flow.approval("review", title="Refund ${input.amount}?")
+    pay = flow.call("pay", pay_back, input={"amount": "${input.amount}"})
+    review >> pay
+
+It becomes a definition by the same way as text does: whatever is wrong with it is found by the same check, and the same
+workflow in YAML has the same hash.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self, Unpack
+
+import msgspec
+
+from layover.authoring.fields import WorkflowFields
+from layover.authoring.graphs import Body
+from layover.authoring.paths import path_for_people
+from layover.authoring.readable import as_people_write
+from layover.authoring.shapes import schema_of
+from layover.authoring.writing import written
+from layover.core.definitions import Checked, check, document
+from layover.core.definitions.model import Settings
+from layover.core.plan import Plan, compile_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from layover.core.definitions import Definition
+    from layover.nodes.function import AnyFunction
+
+_SETTINGS = frozenset(field.name for field in msgspec.structs.fields(Settings))
+
+
+class Workflow(Body):
+    """A workflow that is being built: its nodes are added by a method for each type, and wired by `>>`."""
+
+    def __init__(self, name: str, **fields: Unpack[WorkflowFields]) -> None:
+        super().__init__(name)
+        self.heading = _heading(name, fields)
+        self._is_read = False  # from a text, which may name functions that nobody has
+
+    @property
+    def functions(self) -> tuple[AnyFunction, ...]:
+        """The functions that its nodes call, for `Engine(nodes=flow.functions)`."""
+        return tuple(self.known_functions.values())
+
+    def document(self) -> dict[str, object]:
+        """Return it as a document, as it stands: nothing has been checked."""
+        return {"name": self.name, **self.heading, **self.graph_document()}
+
+    def check(self) -> Checked:
+        """Find everything that is wrong with it; each problem names the node."""
+        source = self.document()
+        checked = check(source, functions=None if self._is_read else frozenset(_types_in(self)))
+        problems = [msgspec.structs.replace(one, path=path_for_people(one.path, source)) for one in checked.problems]
+        definition = checked.definition if checked.ok else None
+        return Checked(definition, problems, checked.texts, checked.steps)
+
+    def plan(self) -> Plan:
+        """Return it ready to run; InvalidDefinition tells all that is wrong with it."""
+        return compile_plan(self.check())
+
+    @property
+    def definition(self) -> Definition:
+        """The definition that it is; InvalidDefinition if something is wrong with it."""
+        return self.check().definition
+
+    @property
+    def hash(self) -> str:
+        """The hash of what it means: the same as that of the same workflow in YAML or JSON."""
+        return self.plan().hash
+
+    def to_yaml(self) -> str:
+        """Return it as YAML."""
+        from layover.core.definitions.yaml_write import write_yaml  # noqa: PLC0415 - only who needs it loads it
+
+        return write_yaml(as_people_write(document(self.definition)))
+
+    def to_json(self) -> str:
+        """Return it as JSON."""
+        return msgspec.json.format(msgspec.json.encode(as_people_write(document(self.definition))), indent=2).decode()
+
+    @classmethod
+    def from_yaml(cls, text: str | bytes) -> Self:
+        """Return the workflow of a text in YAML or JSON, to be changed, checked or run."""
+        from layover.authoring.rebuilding import rebuild  # noqa: PLC0415 - most workflows are not built twice
+
+        source = document(check(text).definition)
+        flow = cls(str(source["name"]))
+        flow._is_read = True
+        flow.heading = {key: value for key, value in source.items() if key not in ("name", "nodes", "edges", "start")}
+        rebuild(flow, source)
+        return flow
+
+
+def _heading(name: str, fields: Mapping[str, object]) -> dict[str, object]:
+    said = written(f"The workflow `{name}`", fields, WorkflowFields.__annotations__)
+    if "input" in said:
+        said["input"] = schema_of(said["input"])
+    if isinstance(said.get("concurrency"), int):
+        said["concurrency"] = {"limit": said["concurrency"]}
+    settings = {key: said.pop(key) for key in list(said) if key in _SETTINGS}
+    return {**said, "settings": settings} if settings else said
+
+
+def _types_in(graph: Body) -> Iterator[str]:
+    """Find the node types that are named; whoever names one in Python means a function that will be there."""
+    for step in graph:
+        yield step.type
+        if step.type == "callback":
+            yield str(step.fields.get("call"))
+        for _, body in step.bodies():
+            yield from _types_in(body)

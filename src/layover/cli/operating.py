@@ -1,0 +1,137 @@
+"""What operators do to executions: `layover pause`, `resume`, `cancel`, `retry`, `rewind`; and `signal`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from layover.cli.client import to_act
+from layover.cli.exits import DONE, Stop
+from layover.cli.given import given_data
+from layover.cli.names import execution_named
+from layover.cli.options import DEFAULT_DB, By, Db, ExecutionName, Json, Reason, person
+from layover.cli.resources import execution_resource
+from layover.cli.screen import plural, print_json, say
+from layover.cli.taking import say_taken
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from layover.cli.client import Client
+    from layover.ports.records import Version
+    from layover.runtime.outside import Delivered
+    from layover.runtime.views import Execution
+
+ResumeData = Annotated[
+    str | None,
+    Parameter(name="--data", help="Variables to set, as a JSON object, @file, or - for standard input."),
+]
+Node = Annotated[str, Parameter(help="The node to go back to; in a scope, its context id.")]
+SignalName = Annotated[str, Parameter(help="The name of the signal.")]
+SignalKey = Annotated[str, Parameter(show_default=False, help="Which one of those who wait for the name.")]
+SignalData = Annotated[
+    str | None,
+    Parameter(name="--data", help="JSON, @file, or - for standard input.", allow_leading_hyphen=True),
+]
+SignalId = Annotated[str | None, Parameter(name="--id", help="The same id again is the same signal.")]
+
+
+def pause(
+    execution: ExecutionName, /, *, reason: Reason = "", by: By = "", db: Db = DEFAULT_DB, json: Json = False
+) -> int:
+    """Hold an execution: nothing of it starts until it is resumed, and what is running comes to its end."""
+    who = person(by)
+    return _act(execution, db, "Pause", lambda client, id_: client.pause(id_, reason, by=who), json=json)
+
+
+def resume(
+    execution: ExecutionName,
+    /,
+    *,
+    data: ResumeData = None,
+    reason: Reason = "",
+    by: By = "",
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> int:
+    """Let an execution go on that was paused, or that waits for an operator after a failure."""
+    who, given = person(by), given_data(data, "--data")
+    if given is not None and not isinstance(given, dict):
+        raise Stop("--data: give a JSON object; its fields become variables.")
+    return _act(execution, db, "Resume", lambda client, id_: client.resume(id_, given, reason, by=who), json=json)
+
+
+def cancel(
+    execution: ExecutionName, /, *, reason: Reason = "", by: By = "", db: Db = DEFAULT_DB, json: Json = False
+) -> int:
+    """End an execution: what is running is asked to stop, and nobody waits for anything any more."""
+    who = person(by)
+    return _act(execution, db, "Cancel", lambda client, id_: client.cancel(id_, reason, by=who), json=json)
+
+
+def retry(execution: ExecutionName, /, *, by: By = "", db: Db = DEFAULT_DB, json: Json = False) -> int:
+    """Go on with a failed execution, or with what waits for an operator, from what failed."""
+    who = person(by)
+    return _act(execution, db, "Retry", lambda client, id_: client.retry(id_, by=who), json=json)
+
+
+def rewind(
+    execution: ExecutionName,
+    node: Node,
+    /,
+    *,
+    reason: Reason = "",
+    by: By = "",
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> int:
+    """Drop the results of a node and of all that came after it, and go on from there."""
+    who = person(by)
+    return _act(execution, db, "Rewind", lambda client, id_: client.rewind(id_, node, reason, by=who), json=json)
+
+
+def signal(
+    name: SignalName,
+    key: SignalKey = "",
+    /,
+    *,
+    data: SignalData = None,
+    id: SignalId = None,  # noqa: A002 - as everybody says
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> int:
+    """Bring a signal: whoever waits for its name and key goes on, and it is kept for those who look back."""
+    given = given_data(data, "--data")
+
+    async def deliver() -> Delivered:
+        async with to_act(db) as client:
+            return await client.deliver(name, key, given, id=id)
+
+    delivered = asyncio.run(deliver())
+    if json:
+        print_json(delivered)
+    elif delivered.repeated:
+        say(f"The signal {delivered.id} was known; nothing is changed.")
+    elif delivered.matched:
+        say_taken(f"The signal {delivered.id} reached {plural(len(delivered.matched), 'execution')}:", db)
+        for id_ in delivered.matched:
+            say(f"  {id_}")
+    else:
+        say(f"The signal {delivered.id} is kept; nobody waits for it yet.")
+    return DONE
+
+
+def _act(name: str, db: str, what: str, act: Callable[[Client, str], Awaitable[Execution]], *, json: bool) -> int:
+    async def acted() -> tuple[Execution, Sequence[Version]]:
+        async with to_act(db) as client:
+            execution = await act(client, await execution_named(client, name))
+            return execution, await client.versions(execution.workflow)
+
+    execution, versions = asyncio.run(acted())
+    if json:
+        print_json(execution_resource(execution, versions))
+        return DONE
+    say_taken(f"{what} of {execution.id} is taken; it is {execution.status}.", db)
+    return DONE

@@ -1,0 +1,16 @@
+"""What is said after a command was written down: what became of it, and who takes it up."""
+
+from __future__ import annotations
+
+from layover.cli.database import living_instances
+from layover.cli.screen import note, say
+
+
+def say_taken(what: str, db: str) -> None:
+    """Say that something is durable, and when it takes effect."""
+    say(what)
+    if living_instances(db):
+        note("A running instance takes it at its next step.")
+    else:
+        note(f"No instance is running on {db}: it takes effect when one is. Start one with")
+        note(f"  layover worker --db {db} --nodes MODULE")

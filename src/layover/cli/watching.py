@@ -1,0 +1,121 @@
+"""What somebody sees while an execution runs: lines as things happen, or in a terminal a tree of its nodes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+
+from layover.cli.screen import STYLES, say, styled
+from layover.cli.story import progress_line
+from layover.cli.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.text import Text
+
+    from layover.core.plan import Plan
+    from layover.runtime.executions import HistoryEntry
+    from layover.runtime.node_executions import NodeExecution
+
+_TIMES_A_SECOND = 8
+
+
+class View(Protocol):
+    """Something that shows how an execution goes on."""
+
+    live: bool  # it wants to be told of the nodes, too
+
+    def tell(self, entries: Sequence[HistoryEntry]) -> None:
+        """Show what has happened."""
+
+    def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
+        """Show how all nodes are."""
+
+    def suspend(self) -> None:
+        """Leave the terminal to somebody else for a while."""
+
+    def end(self) -> None:
+        """Show the last of it."""
+
+
+class Silent:
+    """Nothing is shown: a machine reads what comes at the end."""
+
+    live = False
+
+    def tell(self, entries: Sequence[HistoryEntry]) -> None:
+        """Show nothing."""
+
+    def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
+        """Show nothing."""
+
+    def suspend(self) -> None:
+        """There is nothing to leave."""
+
+    def end(self) -> None:
+        """Show nothing."""
+
+
+class Lines(Silent):
+    """A line for everything that happens."""
+
+    def tell(self, entries: Sequence[HistoryEntry]) -> None:
+        """Print what has happened; whoever reads may have seen enough, and the execution goes on all the same."""
+        lines = [line for entry in entries if (line := progress_line(entry.event)) is not None]
+        with suppress(BrokenPipeError):
+            for line in lines:
+                say(line)
+
+
+class Picture(Silent):
+    """A tree of the nodes in a terminal, with how long each has been at it."""
+
+    live = True
+
+    def __init__(self, title: str, plan: Plan, now: Callable[[], int]) -> None:
+        self._title = title
+        self._plan = plan
+        self._now = now
+        self._console = Console(highlight=False)
+        self._status = "running"
+        self._nodes: Sequence[NodeExecution] = ()
+        self._live: Live | None = None
+
+    def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
+        """Show how all nodes are."""
+        self._status, self._nodes = status, nodes
+        if self._live is None:
+            self._live = Live(
+                get_renderable=self._render,
+                console=self._console,
+                refresh_per_second=_TIMES_A_SECOND,
+            )
+            self._live.start()
+
+    def suspend(self) -> None:
+        """Clear the tree; it is drawn again at the next change."""
+        if self._live is not None:
+            self._live.transient = True
+            self._live.stop()
+            self._live = None
+
+    def end(self) -> None:
+        """Leave the tree as it is."""
+        if self._live is not None:
+            self._live.vertical_overflow = "visible"
+            self._live.stop()
+            self._live = None
+
+    def _render(self) -> Group:
+        heading = styled([(f"{self._title}  ", "bold"), (self._status, STYLES.get(self._status, ""))])
+        lines = [heading, *(styled(line) for line in Tree(self._plan, self._nodes, self._now()).lines())]
+        return Group(*map(_on_one_line, lines))
+
+
+def _on_one_line(line: Text) -> Text:
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line

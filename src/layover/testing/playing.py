@@ -1,0 +1,49 @@
+"""Who plays the node types of a workflow in a test: a function, a fake, or nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.definitions.node_types import ChildWorkflow
+from layover.testing.errors import NobodyPlays
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from layover.core.plan import Plan, PlannedGraph, PlannedNode
+
+
+def check_played(plan: Plan, played: Collection[str], plans: Mapping[str, Plan]) -> None:
+    """Refuse a workflow that calls what nobody plays, be it in one that it starts."""
+    missing = sorted({node.calls for node in _all_nodes(plan, plans) if _is_called(node) and node.calls not in played})
+    if not missing:
+        return
+    names = " and ".join(f"`{name}`" for name in missing)
+    raise NobodyPlays(
+        f"The workflow `{plan.definition.name}` calls {names}, for which there is neither a function nor a fake. "
+        f"`layover.nodes({missing[0]})` takes the function; "
+        f'`layover.fake("{missing[0]}", returns=...)` stands in for it.'
+    )
+
+
+def _is_called(node: PlannedNode) -> bool:
+    return node.role in ("call", "callback") and not isinstance(node.node, ChildWorkflow)
+
+
+def _all_nodes(plan: Plan, plans: Mapping[str, Plan]) -> Iterator[PlannedNode]:
+    """Go through the nodes of a workflow and of those that it starts, each workflow once."""
+    seen, waiting = {plan.definition.name}, [plan]
+    while waiting:
+        for node in _nodes(waiting.pop().graph):
+            yield node
+            child = plans.get(node.node.workflow) if isinstance(node.node, ChildWorkflow) else None
+            if child is not None and child.definition.name not in seen:
+                seen.add(child.definition.name)
+                waiting.append(child)
+
+
+def _nodes(graph: PlannedGraph) -> Iterator[PlannedNode]:
+    for node in graph.nodes:
+        yield node
+        for body in node.bodies.values():
+            yield from _nodes(body)

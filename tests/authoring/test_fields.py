@@ -1,0 +1,113 @@
+"""Everything that the format can say can be said in Python: a field that is forgotten in the builder fails here."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.authoring import fields as builder_fields
+from layover.authoring import parts
+from layover.authoring.fields import NodeFields, WorkflowFields
+from layover.authoring.graphs import Body
+from layover.authoring.steps import LoopStep, ParallelStep, Step, SwitchStep
+from layover.authoring.workflow import Workflow
+from layover.core.definitions import model, node_types
+from layover.core.definitions.model import Heading, Node, Part, Settings
+from layover.core.definitions.node_types import TYPES, Call, ports
+
+if TYPE_CHECKING:
+    import msgspec
+
+METHODS: dict[str, type[Node]] = {**TYPES, "call": Call}
+BY_OTHER_MEANS = {
+    "loop": {"body"},  # .body
+    "parallel": {"body", "branches"},  # .body, .branch(…)
+    "set": {"values"},  # by their names
+    "switch": {"cases"},  # .case(…), .when(…)
+}
+
+
+def names(struct: type[msgspec.Struct]) -> set[str]:
+    return set(struct.__struct_fields__)
+
+
+def taken(method: str) -> set[str]:
+    """Return what a method of the builder can be given, by name."""
+    signature = inspect.signature(getattr(Body, method))
+    found = set(signature.parameters) - {"self", "node_id"}
+    rest = next((one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
+    if rest is not None and str(rest.annotation).startswith("Unpack["):
+        fields = getattr(builder_fields, str(rest.annotation)[7:-1])
+        found = (found - {rest.name}) | set(fields.__annotations__)
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_field_of_every_node_type_can_be_given(method: str) -> None:
+    common = names(Node) if method == "set" else set()  # whose own go by .options(…)
+    missing = names(METHODS[method]) - {"id", "type"} - common - BY_OTHER_MEANS.get(method, set()) - taken(method)
+    assert missing == set()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_can_be_given_that_the_format_does_not_have(method: str) -> None:
+    short = {"users", "roles"} if "approvers" in names(METHODS[method]) else set()
+    other = {"given", "values"} if method == "set" else {"function"} if method == "call" else set()
+    assert taken(method) - names(METHODS[method]) - short - other == set()
+
+
+def test_what_every_node_has_goes_by_options_too() -> None:
+    assert set(NodeFields.__annotations__) == names(Node) - {"id", "type"}
+
+
+def test_every_field_of_a_workflow_can_be_given() -> None:
+    assert set(WorkflowFields.__annotations__) == (names(Heading) - {"name", "settings"}) | names(Settings)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (parts.Retry, model.Retry),
+        (parts.Concurrency, model.Concurrency),
+        (parts.Rate, model.Rate),
+        (parts.People, node_types.People),
+        (parts.Escalation, node_types.Escalation),
+        (parts.AwaitedSignal, node_types.AwaitedSignal),
+    ],
+)
+def test_every_field_of_a_part_can_be_given(ours: type[parts.Part], theirs: type[Part]) -> None:
+    assert ours.__struct_fields__ == theirs.__struct_fields__
+
+
+def test_every_kind_of_node_has_the_ports_that_the_format_gives_it() -> None:
+    flow = Workflow("all")
+    flow.condition("condition", "true")
+    flow.switch("switch").when("true", port="x")
+    flow.set("set", a=1)
+    flow.compute("compute", 1)
+    flow.merge("merge")
+    flow.end("end")
+    flow.loop("loop", times=1).body.compute("inside", 1)
+    flow.parallel("parallel").branch("a").compute("within", 1)
+    flow.delay("delay", "1s")
+    flow.approval("approval")
+    flow.form("form")
+    flow.wait_signal("wait_signal", "a")
+    flow.callback("callback", "work")
+    flow.workflow("workflow", "other")
+    flow.http("http", "https://example.org")
+    flow.call("call", "work")
+    flow.start(*flow)
+    assert {step.id for step in flow} == METHODS.keys()
+    for found in flow.definition.graph.nodes:
+        assert flow[found.id].ports == ports(found)
+        assert _ports_by_attribute(flow[found.id]) == set(ports(found))
+
+
+def _ports_by_attribute(step: Step) -> set[str]:
+    assert not isinstance(step, SwitchStep) or step.x.name == "x"
+    if isinstance(step, LoopStep | ParallelStep):
+        assert step.bodies()
+    return {name for name in step.ports if getattr(step, name).name == name}

@@ -1,0 +1,237 @@
+"""`layover answer`, `approve`, `reject`, `pause`, `resume`, `cancel`, `retry`, `rewind`, `signal`.
+
+Each is durable before it is over, and takes effect when an instance goes on with the execution.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover import Engine
+from tests.cli.conftest import go_on
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+UNKNOWN = "00000000-0000-4000-8000-00000000dead"
+NODES = ("--nodes", "nodes.py")
+
+
+def _status(cli: Run, id_: str) -> object:
+    return cli("show", id_, "--json").json["status"]
+
+
+@pytest.fixture
+def reviewed(cli: Run, waiting: str) -> str:
+    """The id of an execution that waits for an approval."""
+    assert cli("answer", waiting, '{"size": 2}').code == 0
+    assert go_on(cli, waiting).code == 10
+    return waiting
+
+
+def test_an_answer_is_taken_and_says_who_takes_it_up(cli: Run, waiting: str) -> None:
+    code, out, err = cli("answer", f"{waiting}:size", '{"size": 2}', "--by", "ada")
+    assert (code, out) == (0, f"{waiting}:size is answered by ada.\n")
+    assert "No instance is running" in err
+    assert "layover worker --db sqlite:///layover.db" in err
+    assert not Path("layover.db-instances").exists()
+    assert go_on(cli, waiting).code == 10
+
+
+async def test_with_a_running_instance_that_takes_it(tmp_path: Path) -> None:
+    async with Engine(f"sqlite:///{tmp_path / 'app.db'}") as engine:
+        await engine.register({"name": "f", "nodes": [{"id": "ask", "type": "form", "title": "t", "schema": {}}]})
+        id_ = (await engine.start("f", wait="rest")).id
+        words = ["answer", id_, "5", "--db", str(tmp_path / "app.db")]
+        command = await asyncio.create_subprocess_exec(
+            ".venv/bin/layover", *words, stdout=-1, stderr=-1, cwd=Path(__file__).parents[2]
+        )
+        _, err = await command.communicate()
+        assert (command.returncode, err) == (0, b"A running instance takes it at its next step.\n")
+        assert await engine.result(id_) == 5
+
+
+def test_a_point_is_named_by_its_own_id_too(cli: Run, waiting: str) -> None:
+    assert waiting
+    (item,) = cli("inbox", "--json").json["items"]
+    assert cli("answer", item["id"], '{"size": 2}', "--json").json["status"] == "answered"
+
+
+def test_data_may_begin_with_a_dash_and_options_may_follow(cli: Run) -> None:
+    Path("number.yaml").write_text("name: number\nnodes: [{id: ask, type: form, title: t, schema: {type: integer}}]\n")
+    id_ = cli("run", "number.yaml", "--json").id
+    assert cli("answer", id_, "-5", "--by", "ada", "--json").json["answer"] == -5
+
+
+def test_an_answer_that_does_not_fit_changes_nothing(cli: Run, waiting: str) -> None:
+    code, out, err = cli("answer", waiting, '{"size": 0}')
+    assert (code, out) == (2, "")
+    assert "  size: 0 is less than the minimum of 1" in err.splitlines()
+    assert cli("answer", waiting, '{"size": 1}').code == 0
+    code, _, err = cli("answer", f"{waiting}:size", '{"size": 1}')
+    assert code == 4
+    assert "answered already" in err
+
+
+def test_who_may_decide_does(cli: Run, reviewed: str) -> None:
+    code, _, err = cli("approve", reviewed, "--by", "ada")
+    assert code == 2
+    assert "Say who you are with --by and --role." in err
+    assert cli("approve", reviewed, "--by", "ada", "--role", "boss", "--comment", "fine").code == 0
+    assert go_on(cli, reviewed).code == 0
+    assert "    approved by ada: fine" in cli("show", reviewed).out.splitlines()
+
+
+def test_a_rejection_is_one(cli: Run, reviewed: str) -> None:
+    assert cli("reject", reviewed, "--role", "boss", "--comment", "-too small").code == 0
+    code, out, _ = go_on(cli, reviewed)
+    assert (code, out.splitlines()[-2]) == (0, f"{reviewed} completed: refused (-too small)")
+
+
+def test_a_form_is_not_approved_and_an_approval_is_not_answered(cli: Run, waiting: str) -> None:
+    code, _, err = cli("approve", waiting)
+    assert code == 4
+    assert "asks for an answer, not for a decision" in err
+    cli("answer", waiting, '{"size": 2}')
+    go_on(cli, waiting)
+    code, _, err = cli("answer", waiting, "{}", "--role", "boss")
+    assert code == 4
+    assert "`layover approve` or `layover reject`" in err
+
+
+def test_several_open_points_have_to_be_told_apart(cli: Run) -> None:
+    ask = "[{id: ask, type: form, title: t, schema: {}}]"
+    Path("two.yaml").write_text(
+        "name: two\nnodes:\n  - id: both\n    type: parallel\n    branches:\n"
+        f"      - {{id: left, body: {ask}}}\n      - {{id: right, body: {ask}}}\n"
+    )
+    id_ = cli("run", "two.yaml", "--json").id
+    code, _, err = cli("answer", id_, "1")
+    assert code == 2
+    assert f"  {id_}:ask:both.left" in err.splitlines()
+    assert cli("answer", f"{id_}:ask:both.left", "1").code == 0
+    assert cli("answer", f"{id_}:ask:both.middle", "1").code == 3
+    assert cli("answer", id_, "2").code == 0
+    code, out, _ = go_on(cli, id_, "two.yaml")
+    assert (code, out.splitlines()[-1]) == (0, 'output: {"left":1,"right":2}')
+
+
+def test_what_a_running_function_asks_is_answered_under_its_key(cli: Run) -> None:
+    Path("other_asks.py").write_text(
+        "from layover import NodeContext\n"
+        "async def order(ctx: NodeContext) -> object:\n    return await ctx.ask('size', int, title='Which size?')\n"
+    )
+    Path("asks.yaml").write_text("name: asks\nnodes: [{id: work, type: order}]\n")
+    ran = cli("run", "asks.yaml", "--nodes", "other_asks.py", "--json")
+    assert ran.code == 10
+    assert f"{ran.id}:work/size  form" in cli("inbox").out.splitlines()
+    assert cli("answer", f"{ran.id}:work/size", "4").out.startswith(f"{ran.id}:work/size is answered")
+    ended = cli("run", "asks.yaml", "--nodes", "other_asks.py", "--id", ran.id)
+    assert ended.out.splitlines()[-1] == "output: 4"
+
+
+def test_what_waits_for_nobody_is_not_answered(cli: Run) -> None:
+    Path("signal.yaml").write_text("name: signal\nnodes: [{id: a, type: wait_signal, signal: paid}]\n")
+    id_ = cli("run", "signal.yaml", "--json").id
+    code, _, err = cli("answer", id_, "1")
+    assert code == 4
+    assert "waits for nobody's answer" in err
+    code, _, err = cli("answer", f"{id_}:a", "1")
+    assert code == 4
+    assert "layover signal" in err
+
+
+def test_a_signal_reaches_who_waits(cli: Run) -> None:
+    Path("signal.yaml").write_text("name: signal\nnodes: [{id: a, type: wait_signal, signal: paid, key: k1}]\n")
+    ran = cli("run", "signal.yaml", "--json")
+    code, out, _ = cli("signal", "paid", "other")
+    assert code == 0
+    assert out.endswith("nobody waits for it yet.\n")
+    code, out, _ = cli("signal", "paid", "k1", "--data", '{"n": 1}', "--id", "once")
+    assert (code, out) == (0, f"The signal once reached 1 execution:\n  {ran.id}\n")
+    assert cli("signal", "paid", "k1", "--id", "once").out == "The signal once was known; nothing is changed.\n"
+    assert cli("signal", "paid", "k1", "--json").json["repeated"] is False
+    assert go_on(cli, ran.id, "signal.yaml").code == 0
+    assert cli("signal", "").code == 2
+
+
+def test_an_operator_pauses_and_resumes(cli: Run, waiting: str) -> None:
+    code, out, _ = cli("pause", waiting, "--reason", "lunch", "--by", "op")
+    assert (code, out) == (0, f"Pause of {waiting} is taken; it is paused.\n")
+    go_on(cli, waiting)
+    assert "paused: lunch" in cli("show", waiting).out.splitlines()
+    assert cli("resume", waiting, "--data", "5").code == 2
+    assert cli("resume", waiting, "--data", '{"note": 1}').code == 0
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["variables"] == {"note": 1}
+    code, _, err = cli("resume", waiting)
+    assert code == 4
+    assert "cannot be made to resume" in err
+
+
+def test_a_cancelled_execution_is_over(cli: Run, waiting: str) -> None:
+    assert cli("cancel", waiting, "--reason", "enough").code == 0
+    code, out, _ = go_on(cli, waiting)
+    assert code == 1
+    assert out.splitlines()[-1].startswith(f"{waiting} cancelled")
+    code, _, err = cli("cancel", waiting)
+    assert code == 4
+    assert "The execution is cancelled." in err
+
+
+def test_a_failed_execution_is_tried_again_and_given_back(cli: Run) -> None:
+    id_ = cli("run", "breaking.yaml", *NODES, "--input", '{"message": "x"}', "--json").id
+    code, out, _ = cli("retry", id_)
+    assert code == 0
+    assert out == f"Retry of {id_} is taken; it is running.\n"
+    assert _status(cli, id_) == "running"
+    Path("nodes.py").write_text("def break_down(message): return message\n")
+    assert go_on(cli, id_, "breaking.yaml").code == 0
+    assert cli("retry", id_).code == 4
+    assert cli("verify").code == 0
+
+
+def test_an_execution_goes_back_to_a_node(cli: Run, reviewed: str) -> None:
+    assert cli("rewind", reviewed, "size", "--reason", "wrong size").code == 0
+    go_on(cli, reviewed)
+    assert cli("answer", reviewed, '{"size": 9}').code == 0
+    go_on(cli, reviewed)
+    assert cli("approve", reviewed, "--role", "boss").code == 0
+    assert go_on(cli, reviewed).out.splitlines()[-1] == 'output: {"greeting":"hello Ada","size":9}'
+    assert cli("rewind", reviewed, "hello").code == 0
+    assert _status(cli, reviewed) == "running"
+    assert cli("rewind", reviewed, "nowhere").code == 4
+    assert cli("verify").code == 0
+
+
+ACTS = [
+    ("answer", UNKNOWN, "1"),
+    ("approve", UNKNOWN),
+    ("reject", UNKNOWN),
+    ("pause", UNKNOWN),
+    ("resume", UNKNOWN),
+    ("cancel", UNKNOWN),
+    ("retry", UNKNOWN),
+    ("rewind", UNKNOWN, "a"),
+]
+
+
+@pytest.mark.parametrize("words", ACTS)
+def test_an_unknown_id_is_told_with_code_3(cli: Run, waiting: str, words: tuple[str, ...]) -> None:
+    assert waiting
+    code, out, err = cli(*words)
+    assert (code, out) == (3, "")
+    assert f"There is no execution {UNKNOWN}." in err
+    assert "layover ls" in err
+
+
+@pytest.mark.parametrize("words", [*ACTS, ("signal", "paid")])
+def test_acting_makes_no_database(cli: Run, words: tuple[str, ...]) -> None:
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert "There is no database" in err
+    assert not list(Path().glob("*.db*"))

@@ -1,0 +1,67 @@
+"""What is printed: harmless, short, and for machines the same when it is read back."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from layover.cli.screen import harmless, length, plural, print_json, print_table, when
+
+
+@given(st.text(st.characters()), st.integers(min_value=1, max_value=50))
+def test_any_text_is_printable_on_one_line(text: str, most: int) -> None:
+    shown = harmless(text, most)
+    assert shown.isprintable()
+    assert len(shown) <= most * 10
+    if text.isprintable() and len(text) <= most:
+        assert shown == text
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+DATA: st.SearchStrategy[object] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
+)
+
+
+@given(DATA)
+def test_json_reads_back_the_same_and_is_printable(value: object) -> None:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        print_json(value)
+    assert json.loads(out.getvalue()) == value
+    assert out.getvalue().replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0, "0ms"),
+        (999, "999ms"),
+        (1_000, "1.0s"),
+        (59_949, "59.9s"),
+        (60_000, "1m00s"),
+        (3_599_999, "59m59s"),
+        (3_600_000, "1h00m"),
+        (86_400_000 * 3 + 3_600_000, "3d01h"),
+    ],
+)
+def test_lengths_of_time_are_short(milliseconds: int, text: str) -> None:
+    assert length(milliseconds) == text
+
+
+def test_moments_and_numbers() -> None:
+    assert when(None) is None
+    assert when(1_735_689_600_123) == "2025-01-01T00:00:00.123Z"
+    assert plural(1, "execution") == "1 execution"
+    assert plural(1_000, "event") == "1,000 events"
+
+
+def test_columns_are_as_wide_as_they_need_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([["A", "B", "C"], ["long", "x", "[red]y"]])
+    assert capsys.readouterr().out == "A     B  C\nlong  x  [red]y\n"
