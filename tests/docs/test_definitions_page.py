@@ -47,27 +47,3 @@ def test_the_limits_are_the_real_ones() -> None:
     for number in (DEFAULT_LIMITS.values, DEFAULT_LIMITS.nodes, DEFAULT_LIMITS.edges, DEFAULT_LIMITS.depth):
         assert f"{number:,}" in PAGE
     assert f"{DEFAULT_LIMITS.bytes // 1024**2} MiB" in PAGE
-
-
-def test_the_readme_shows_what_check_really_says() -> None:
-    (example,) = blocks(README, "yaml")
-    faulty = (
-        example.replace("> 1000", "> '1000'")
-        .replace("{approved:", "{aproved:")
-        .replace("    on_deadline: reject\n", "")
-    )
-    said = [
-        f"order.yaml:{p.line}:{p.column}: {p.severity}: {p.message} [{p.code}]"
-        for p in check(faulty, syntax="yaml").problems
-    ]
-    shown = [
-        line for block in blocks(README, "console") for line in block.splitlines() if line.startswith("order.yaml:")
-    ]
-    assert said == shown
-
-
-def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(ROOT)
-    for block in blocks(README, "python"):
-        exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own page
-    assert capsys.readouterr().out.startswith("order ")

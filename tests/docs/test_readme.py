@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from layover import load
+from layover import check, load
 from tests.docs.pages import blocks
 
 _README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -26,6 +26,17 @@ def test_python_and_yaml_are_the_same_workflow() -> None:
     names: dict[str, object] = {"__name__": "readme"}
     exec(compile(program.partition("async def main")[0], "README.md", "exec", dont_inherit=True), names)  # noqa: S102
     assert names["flow"].plan().hash == load(definition).hash  # type: ignore[attr-defined]  # it is a Workflow
+
+
+def test_it_shows_what_check_says() -> None:
+    (definition,) = blocks(_README, "yaml")
+    faulty = definition.replace("{approved:", "{aproved:").replace("    on_deadline: reject\n", "")
+    said = [
+        f"refund.yaml:{one.line}:{one.column}: {one.severity}: {one.message} [{one.code}]"
+        for one in check(faulty, syntax="yaml").problems
+    ]
+    shown = [line for block in blocks(_README, "console") for line in block.splitlines()]
+    assert [line for line in shown if line.startswith("refund.yaml:")] == said
 
 
 def test_its_examples_are_short() -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from layover.ports.records import Message, PointChange
     from layover.runtime.driven import Driven
     from layover.runtime.driver import Driver
-    from layover.runtime.settings import Settings
     from layover.runtime.steps import Step
 
 
@@ -78,7 +77,9 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
     state, unwritten, settings = driven.state, driven.unwritten, driver.settings
     last_seq, count, resting = driven.last_seq, len(step.events) + unwritten.count, step.rest is not None
     status: ExecutionStatus = state.status if resting or state.facts.gate != "open" else "running"
-    snapshot = _snapshot(state, last_seq + count - driven.snapshot_seq, settings, resting=resting)
+    grown = last_seq + count - driven.snapshot_seq
+    enough = settings.snapshot_at_rest if resting else settings.snapshot_every
+    snapshot = _snapshot(state, grown) if grown >= enough else None
     if seen is _NOTHING and not (resting or unwritten.count or driven.first_message or driven.new or snapshot):
         return Append(  # by far the most frequent, and each field that need not be told makes it cheaper
             execution_id=driven.id,
@@ -114,10 +115,9 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
     )
 
 
-def _snapshot(state: Execution, grown: int, settings: Settings, *, resting: bool) -> bytes | None:
-    """Return the state as bytes, if the log has grown by enough since the last time to be worth it."""
-    enough = settings.snapshot_at_rest if resting else settings.snapshot_every
-    if grown < enough or state.facts.closed or grown < len(state.nodes):
+def _snapshot(state: Execution, grown: int) -> bytes | None:
+    """Return the state as bytes, if reading them is less than reading by how much the log has grown."""
+    if state.facts.closed or grown < len(state.nodes):
         return None
     reached(CommitPoint.SNAPSHOT_DECIDED)
     return encode_state(state)

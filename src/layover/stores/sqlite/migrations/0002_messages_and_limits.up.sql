@@ -72,3 +72,5 @@ CREATE TABLE rates (
     name TEXT PRIMARY KEY,
     used_until INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+CREATE INDEX rates_by_use ON rates (used_until);
