@@ -34,6 +34,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/runtime.py
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/start_up.py
 
 torture: .venv/ready ## long property tests, a broken engine, dying processes: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)

@@ -1,0 +1,48 @@
+"""Importing the package loads nothing that is not asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import layover
+
+# What each name may bring with it, beside the standard library and the package itself.
+_ALLOWED = {
+    "": set[str](),
+    "check": {"msgspec", "jsonschema_rs", "typing_extensions"},
+    "Workflow": {"msgspec", "jsonschema_rs", "typing_extensions"},
+    "Engine": {"msgspec", "jsonschema_rs", "typing_extensions"},
+    "SyncEngine": {"msgspec", "jsonschema_rs", "typing_extensions"},
+}
+
+
+@pytest.mark.parametrize("name", _ALLOWED)
+def test_a_name_brings_no_more_than_it_needs(name: str) -> None:
+    program = f"import layover, sys; layover.{name}" if name else "import layover, sys"
+    words = [sys.executable, "-c", f"{program}; print(*sorted(sys.modules))"]
+    loaded = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603 - ours
+    bare = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sorted(sys.modules))"], check=True, capture_output=True, text=True
+    ).stdout.split()
+    packages = {module.partition(".")[0] for module in loaded} - {module.partition(".")[0] for module in bare}
+    foreign = {one for one in packages - sys.stdlib_module_names if not one.startswith(("layover", "_sysconfigdata"))}
+    assert foreign <= _ALLOWED[name]
+    inner = {module for module in loaded if module.startswith("layover.")}
+    assert not {module for module in inner if module.startswith(("layover.cli", "layover.nodes.http_client"))}
+    assert not {module for module in inner if "yaml" in module}
+    if not name:
+        assert not inner
+
+
+@pytest.mark.parametrize("name", layover.__all__)
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(layover, name) is not None
+    assert name in dir(layover)
+
+
+def test_another_name_is_not() -> None:
+    with pytest.raises(AttributeError, match="no attribute `nothing`"):
+        layover.nothing  # noqa: B018 - that is the point
