@@ -21,6 +21,9 @@ class Typist:
         self.prompts.append(prompt)
         return self._lines.pop(0) if self._lines else None
 
+    def forget(self) -> None:
+        self.prompts.clear()
+
 
 def _form(schema: object, **details: object) -> PointRow:
     point = Point(id="p", node="ask", kind="form", opened_at=0, details={"title": "T", **details})

@@ -159,13 +159,3 @@ def test_a_doctor_tells_of_executions_that_stand_still(cli: Run, waiting: str) -
     code, out, _ = cli("doctor")
     assert code == 0
     assert f"warning  execution {waiting}: due for" in out
-
-
-def test_a_doctor_tells_of_missing_functions(cli: Run) -> None:
-    id_ = cli("run", "breaking.yaml", "--nodes", "nodes.py", "--input", '{"message": "x"}', "--json").id
-    assert cli("retry", id_).code == 0
-    Path("other_unrelated.py").write_text("def unrelated(): ...\n")
-    Path("plain.yaml").write_text("name: plain\nnodes: [{id: a, type: delay, duration: 1ms}]\n")
-    while cli("run", "plain.yaml", "--nodes", "other_unrelated.py", "--watch").code != 0:
-        pass
-    assert f"execution {id_}: no instance has functions for break_down" in cli("doctor").out

@@ -121,6 +121,13 @@ def test_bad_json_is_told_with_its_place(cli: Run, given: str, said: str) -> Non
     assert not Path("layover.db").exists()
 
 
+def test_too_much_input_is_refused(cli: Run) -> None:
+    Path("big.json").write_bytes(b" " * 16_000_001 + b"1")
+    code, _, err = cli("run", "asking.yaml", *NODES, "--input", "@big.json")
+    assert code == 2
+    assert "more than 16 MB" in err
+
+
 def test_input_that_does_not_fit_is_told_field_by_field(cli: Run) -> None:
     Path("strict.yaml").write_text(
         "name: strict\ninput: {type: object, required: [n], properties: {n: {type: integer}}}\n"
@@ -136,6 +143,26 @@ def test_a_missing_function_is_named_with_what_to_do(cli: Run) -> None:
     assert code == 2
     assert "greet" in out
     assert "--nodes MODULE" in err
+
+
+def test_an_execution_whose_function_has_gone_rests(cli: Run) -> None:
+    Path("late.yaml").write_text(
+        "name: late\nnodes:\n  - {id: ask, type: form, title: t, schema: {}, next: hello}\n"
+        "  - {id: hello, type: greet, input: {name: x}}\n"
+    )
+    id_ = cli("run", "late.yaml", *NODES, "--json").id
+    assert cli("answer", id_, "1").code == 0
+    Path("late.yaml").write_text("name: late\nnodes: [{id: ask, type: form, title: t, schema: {}}]\n")
+    code, out, _ = cli("run", "late.yaml", "--id", id_)
+    assert code == 10
+    assert "`hello` waits for an instance that has a function for `greet`." in out
+    assert f"execution {id_}: no instance has functions for greet" in cli("doctor").out
+
+
+def test_the_problems_of_a_definition_as_json(cli: Run) -> None:
+    ran = cli("run", "asking.yaml", "--json")
+    assert (ran.code, ran.json["ok"]) == (2, False)
+    assert ran.json["problems"]
 
 
 def test_two_things_cannot_come_from_standard_input(cli: Run) -> None:

@@ -26,6 +26,9 @@ class Typed(Protocol):
     async def read(self, prompt: str) -> str | None:
         """Return the next line; None if there are no more."""
 
+    def forget(self) -> None:
+        """Drop what was typed before anybody asked."""
+
 
 class Given(NamedTuple):
     """What a person answered."""
@@ -41,6 +44,7 @@ class EndOfInput(Exception):  # noqa: N818 - it says what happened
 
 async def ask(row: PointRow, typed: Typed) -> Given:
     """Ask for the answer to a pause point."""
+    typed.forget()  # it was the answer to another question, if to any
     say("")
     say(title_of(row) or f"`{context_of(row)}` asks", "bold")
     for name, value in row.point.details.items():

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from layover.cli.asking import EndOfInput, Given, ask
 from layover.cli.resources import context_of
 from layover.cli.screen import note, say
+from layover.core.people import Person as Anybody
+from layover.core.people import Rules, may_decide
 from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused, UnknownExecution
+from layover.runtime.errors import AnswerRefused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 _PAGE = 1_000
 _LOOK_AGAIN = 0.25  # seconds
+_BETWEEN_PICTURES = 0.1  # seconds
 _DEEPEST = 10  # of the children of children that are looked at
 _RESTING = frozenset({"waiting", "paused"})
 _NOBODY_HERE = frozenset({"not_allowed", "requester_excluded", "not_your_turn", "already_decided"})
@@ -46,13 +50,15 @@ class Following:
         self._stay = stay
         self._person = person
         self._seen = -1
+        self._outdated = False
+        self._drawn_at = 0.0
         self._passed_over: set[str] = set()
 
     async def follow(self) -> None:
         """Show what happens until there is nothing left to wait for."""
         while (row := await self._engine.instance.store.get(self._id)) is not None:
             head = row.head
-            if head.last_seq > self._seen:
+            if head.last_seq > self._seen or self._outdated:
                 await self._show(head)
             if head.status in CLOSED:
                 return
@@ -77,14 +83,21 @@ class Following:
             self._seen = entries[-1].seq
             self._view.tell(entries)
             entries = await self._engine.history(self._id, self._seen + 1, _PAGE)
-        if self._view.live:
+        if not self._view.live:
+            return
+        # A picture is made from the whole log, so not every event of a fast execution gets one.
+        is_still = head.status in CLOSED or _is_at_rest(head)
+        self._outdated = not is_still and monotonic() - self._drawn_at < _BETWEEN_PICTURES
+        if not self._outdated:
             self._view.picture(head.status, await self._engine.nodes(self._id))
+            self._drawn_at = monotonic()
 
     async def _question(self) -> PointRow | None:
         if self._person is None:
             return None
         points: Sequence[PointRow] = await self._engine.points(self._id, children=True)
         asking = [row for row in points if row.point.kind in ("approval", "form") and row.point.status == "open"]
+        self._passed_over |= {row.point.id for row in asking if not _may_answer(row, self._person)}
         return next((row for row in asking if row.point.id not in self._passed_over), None)
 
     async def _asked(self, row: PointRow, person: Person) -> bool:
@@ -151,13 +164,10 @@ class Following:
 
     async def _is_busy(self, execution_id: str, depth: int) -> bool:
         """Return whether an execution goes on by itself: it is driven, is tried again, or one of its children is."""
-        try:
-            execution = await self._engine.get(execution_id)
-        except UnknownExecution:
-            return True  # a child that is about to begin
-        if execution.closed or execution.status not in _RESTING:
-            return True
-        waiting = execution.waiting_on
+        row = await self._engine.instance.store.get(execution_id)
+        if row is None or not _is_at_rest(row.head):
+            return True  # a child may be about to begin, or to tell that it is over
+        waiting = (await self._engine.get(execution_id)).waiting_on
         if waiting and all(one.kind == "retry" for one in waiting):
             return True
         points = await self._engine.points(execution_id) if depth else ()
@@ -170,5 +180,13 @@ class Following:
         return any(row.point.id in self._passed_over for row in points)
 
 
+def _may_answer(row: PointRow, sitting: Person) -> bool:
+    """Return whether it is worth asking the person at the terminal."""
+    who = Anybody(sitting.by, sitting.roles)
+    return may_decide(row.point.rules or Rules(), who, row.point.decisions) is None
+
+
 def _is_at_rest(head: Head) -> bool:
-    return head.status in _RESTING and head.commands_done >= head.commands_seq
+    """Return whether nothing of an open execution is about to happen here: it waits, or lacks a function."""
+    is_left = bool(head.missing) and head.owner is None
+    return (head.status in _RESTING or is_left) and head.commands_done >= head.commands_seq

@@ -107,6 +107,9 @@ def run_file(  # noqa: PLR0913 - each is an option
         raise Stop("The definition and the input cannot both come from standard input.")
     functions = functions_of(nodes)
     checked = checked_file(file, node_types(functions))
+    if not checked.ok and json:
+        print_json({"file": file, "ok": False, "problems": list(checked.problems)})
+        return BAD_INPUT
     if not checked.ok:
         print_report(file, checked)
         if any(problem.code == "unknown_type" for problem in checked.problems):
@@ -189,10 +192,9 @@ async def _until_left(engine: Engine, following: Following, longest: float | Non
             return ""
         return "interrupted" if interrupted.done() else "timeout"
     finally:
-        for task in (followed, interrupted):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        asked.set()  # whoever interrupts from here on does not want to wait for calls
+        followed.cancel()
+        await asyncio.gather(followed, interrupted, return_exceptions=True)
 
 
 def _report(wanted: Wanted, file: str, ended: Ended) -> int:

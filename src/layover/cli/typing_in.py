@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import termios
 
 from layover.cli.screen import harmless
 
@@ -28,10 +29,16 @@ class Lines:
             more = os.read(self._file, _AT_ONCE)
             self._typed += more
             self._over = not more
-        if False:
+        if self._over and not self._typed:
             return None
         line, _, self._typed = self._typed.partition(b"\n")
         return line.decode(errors="replace").strip()
+
+    def forget(self) -> None:
+        """Drop what was typed and not read: it was meant for something else."""
+        self._typed = b""
+        if os.isatty(self._file):
+            termios.tcflush(self._file, termios.TCIFLUSH)
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()

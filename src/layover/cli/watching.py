@@ -84,6 +84,7 @@ class Picture(Silent):
         self._status = "running"
         self._nodes: Sequence[NodeExecution] = ()
         self._live: Live | None = None
+        self._is_whole = False
 
     def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
         """Show how all nodes are."""
@@ -105,15 +106,20 @@ class Picture(Silent):
 
     def end(self) -> None:
         """Leave the tree as it is."""
+        self._is_whole = True
         if self._live is not None:
-            self._live.vertical_overflow = "visible"
             self._live.stop()
             self._live = None
 
     def _render(self) -> Group:
         heading = styled([(f"{self._title}  ", "bold"), (self._status, STYLES.get(self._status, ""))])
-        lines = [heading, *(styled(line) for line in Tree(self._plan, self._nodes, self._now()).lines())]
-        return Group(*map(_on_one_line, lines))
+        lines = [styled(line) for line in Tree(self._plan, self._nodes, self._now()).lines()]
+        # What does not fit into the window could not be cleared again; the last lines are mostly those at work.
+        room = max(self._console.height - 3, 1)
+        hidden = 0 if self._is_whole else len(lines) - room
+        if hidden > 0:
+            lines = [styled([(f"  … {hidden} lines", "dim")]), *lines[-room:]]
+        return Group(*map(_on_one_line, [heading, *lines]))
 
 
 def _on_one_line(line: Text) -> Text:
