@@ -5,27 +5,22 @@ from __future__ import annotations
 import asyncio
 import platform
 import shutil
-import tempfile
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import apsw
 import msgspec
 
-from layover.bootstrap import inspectable_store
+from layover.bootstrap import file_of, inspectable_store, library, living_instances, shape_of, try_lock
 from layover.cli.client import to_look
-from layover.cli.database import living_instances, path_of, shape_of
 from layover.cli.exits import DONE, FAILED
 from layover.cli.options import DEFAULT_DB, Db, Json
 from layover.cli.screen import length, plural, print_json, say, without_password
 from layover.core.errors import LayoverError
-from layover.stores.sqlite.connection import check_library
-from layover.stores.sqlite.instance_locks import InstanceLocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from layover.cli.client import Looking
     from layover.ports.records import ExecutionRow
@@ -66,7 +61,7 @@ def examine(*, db: Db = DEFAULT_DB, json: Json = False) -> int:
 
 def _machine() -> Iterator[Finding]:
     yield Finding("python", "ok", platform.python_version())
-    yield _checked("sqlite", check_library, apsw.sqlite_lib_version())
+    yield _checked("sqlite", library)
     now = time.time_ns() // 1_000_000
     is_set = now > _EARLIEST
     hint = "" if is_set else "Set it: deadlines and leases go by it."
@@ -75,7 +70,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _file(db: str) -> Iterator[Finding]:
-    path = path_of(db)
+    path = file_of(db)
     if path is None:
         return
     folder = path.resolve().parent
@@ -85,7 +80,7 @@ def _file(db: str) -> Iterator[Finding]:
     free = shutil.disk_usage(folder).free
     hint = "" if free >= _LITTLE_SPACE else "Free some space: nothing can be written to a full disk."
     yield Finding("disk", "ok" if not hint else "warning", f"{free / 1e9:.1f} GB free", hint)
-    yield _checked("file locks", lambda: _try_lock(folder), "work")
+    yield _checked("file locks", lambda: _locks_in(folder))
     with suppress(LayoverError):
         shape = shape_of(db)
         if shape.taken is not None and shape.taken < shape.newest:
@@ -96,7 +91,7 @@ def _file(db: str) -> Iterator[Finding]:
 
 
 async def _executions(db: str) -> list[Finding]:
-    path = path_of(db)
+    path = file_of(db)
     if path is not None and not path.exists():
         return [Finding("database", "ok", f"{db} is not there yet; whatever runs first makes it")]
     try:
@@ -148,21 +143,13 @@ def _trouble(row: ExecutionRow, now: int) -> str:
     return ""
 
 
-def _checked(what: str, check: Callable[[], object], text: str) -> Finding:
+def _locks_in(folder: Path) -> str:
+    try_lock(folder)
+    return "work"
+
+
+def _checked(what: str, check: Callable[[], str]) -> Finding:
     try:
-        check()
+        return Finding(what, "ok", check())
     except (LayoverError, OSError) as error:
         return Finding(what, "problem", str(error))
-    return Finding(what, "ok", text)
-
-
-def _try_lock(folder: Path) -> None:
-    """Take a lock beside the database as an instance does, and see that nobody else could."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".layover-doctor-") as place:
-        lock = InstanceLocks(Path(place) / "try.db", "doctor")
-        lock.hold(patience=0)
-        try:
-            if living_instances(str(Path(place) / "try.db")) != ["doctor"]:
-                raise OSError("a lock that is held can be taken again; keep the database on another file system")
-        finally:
-            lock.let_go()

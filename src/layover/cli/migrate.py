@@ -8,8 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from layover.bootstrap import inspectable_store
-from layover.cli.database import path_of, shape_of
+from layover.bootstrap import file_of, inspectable_store, shape_of
 from layover.cli.exits import DONE, WRONG_STATE
 from layover.cli.options import DEFAULT_DB, Db, Json
 from layover.cli.screen import print_json, say, without_password
@@ -41,7 +40,7 @@ def migrate_database(*, check: Check = False, db: Db = DEFAULT_DB, json: Json = 
 
 def _told(db: str, taken: int | None, newest: int) -> str:
     if taken is None:
-        path = path_of(db)
+        path = file_of(db)
         return f"{db} is not a database of Layover." if path is not None and path.exists() else f"{db} does not exist."
     if taken > newest:
         return f"{db} was written by a newer release (schema {taken}; this one knows {newest})."

@@ -44,11 +44,6 @@ Roles = Annotated[
 Reason = Annotated[str, Parameter(name="--reason", show_default=False, help="Why, for the log.")]
 
 
-def address_of(place: str) -> str:
-    """Return the address of a database that is named by its address or by its path."""
-    return place if "://" in place else f"sqlite:///{place}"
-
-
 def person(by: str) -> str:
     """Return who acts: as they say, or as the machine knows them."""
     if by:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.bootstrap import Engine
+from layover.bootstrap import Engine, address_of
 from layover.cli.definitions import File, checked_file, print_report
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, RESTING, WRONG_STATE, Stop
 from layover.cli.following import Following, Person
 from layover.cli.functions import functions_of, node_types
 from layover.cli.given import STANDARD_INPUT, given_data
-from layover.cli.options import DEFAULT_DB, By, Db, Json, Nodes, Roles, address_of, person
+from layover.cli.options import DEFAULT_DB, By, Db, Json, Nodes, Roles, person
 from layover.cli.resources import context_of, execution_resource, point_resource
 from layover.cli.screen import OUT, STYLES, brief, note, plural, print_json, say
 from layover.cli.typing_in import Lines as TypedLines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layover.cli.database import living_instances
+from layover.bootstrap import living_instances
 from layover.cli.screen import note, say
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from layover.bootstrap import Engine
+from layover.bootstrap import Engine, address_of
 from layover.cli.exits import DONE, Stop
 from layover.cli.functions import functions_of, node_types
-from layover.cli.options import DEFAULT_DB, Db, Nodes, address_of
+from layover.cli.options import DEFAULT_DB, Db, Nodes
 from layover.cli.screen import say, without_password
 
 

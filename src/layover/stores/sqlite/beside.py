@@ -1,4 +1,4 @@
-"""What can be seen of a database file from beside it: who has it open, and the shape of its tables.
+"""What can be seen of a database file from beside it: who has it open, the shape of its tables, and its place.
 
 It is asked without opening the store, also of a file that this release cannot use.
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from layover.cli.options import address_of
-from layover.stores.sqlite.connection import connect, translated
+import apsw
+
+from layover.stores.sqlite.connection import check_library, connect, translated
+from layover.stores.sqlite.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 
 _SUFFIX = ".lock"
@@ -27,32 +30,42 @@ class Shape(NamedTuple):
     newest: int
 
 
-def path_of(db: str) -> Path | None:
-    """Return the file behind an address, if it is one in a file."""
-    scheme, _, rest = address_of(db).partition(":///")
-    return Path(rest) if scheme == "sqlite" and rest else None
-
-
-def living_instances(db: str, *, but: str = "") -> list[str]:
+def living_instances(path: Path, *, but: str = "") -> list[str]:
     """Return the instances that have a database open and drive executions."""
-    path = path_of(db)
-    if path is None:
-        return []
     folder = path.with_name(f"{path.name}-instances")
     found = [file for file in folder.glob(f"*{_SUFFIX}") if _is_held(file)]
     names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in found)
     return [name for name in names if name != but and not name.startswith(_COMMANDS)]
 
 
-def shape_of(db: str) -> Shape:
+def shape_of(path: Path) -> Shape:
     """Return how far the tables of a file are."""
-    path, newest = path_of(db), migrations()[-1].number
-    if path is None or not path.is_file() or not path.stat().st_size:
+    newest = migrations()[-1].number
+    if not path.is_file() or not path.stat().st_size:
         return Shape(None, newest)
     with closing(connect(path, readonly=True)) as connection, translated(path):
         if connection.pragma("application_id") != APPLICATION_ID:
             return Shape(None, newest)
         return Shape(connection.execute("SELECT coalesce(max(number), 0) FROM migrations").get, newest)
+
+
+def library() -> str:
+    """Return the version of the SQLite library; one that is known to lose data is an error."""
+    check_library()
+    return str(apsw.sqlite_lib_version())
+
+
+def try_lock(folder: Path) -> None:
+    """Take a lock in a folder as an instance does, and see that nobody else could."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".layover-try-") as place:
+        path = Path(place) / "try.db"
+        lock = InstanceLocks(path, "doctor")
+        lock.hold(patience=0)
+        try:
+            if living_instances(path) != ["doctor"]:
+                raise OSError("a lock that is held can be taken again; keep the database on another file system")
+        finally:
+            lock.let_go()
 
 
 def _is_held(file: Path) -> bool:
