@@ -197,8 +197,7 @@ def test_a_worker_works_until_it_is_told_to_stop(project: Path, cli: Run, stop: 
         terminal.until("node types: break_down, greet, http")
         answered = cli("answer", id_, '{"size": 1}')
         assert "A running instance takes it" in answered.err
-        while cli("why", id_).out.startswith("`review` waits") is False:
-            pass
+        assert any(cli("why", id_).out.startswith("`review` waits") for _ in range(200))
         terminal.signal(stop)
         terminal.until("Stopped.")
         assert terminal.end() == 0
