@@ -328,3 +328,11 @@ async def test_a_child_waits_for_its_limit(tmp_path: Path) -> None:
         assert second.context.execution_id == waiting
         second.returns()
         assert await engine.result(started.id) == [1, 2]
+
+
+async def test_a_workflow_that_starts_itself_for_ever_comes_to_an_end(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(child("a", "flow")))
+        started = await engine.start("flow", wait="end")
+        assert (started.status, started.error and started.error.code) == ("failed", "too_deep")
+        assert await engine.counts() == {"failed": 101}

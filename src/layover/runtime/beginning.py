@@ -16,7 +16,7 @@ from layover.core.limits import limit_names
 from layover.core.schemas import misfits
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue, NewExecution, Rate, Slots, Wish
-from layover.runtime.errors import InvalidInput, UnknownWorkflow
+from layover.runtime.errors import InvalidInput, TooDeep, UnknownWorkflow
 from layover.runtime.messages import admit_message
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _log = logging.getLogger("layover.beginning")
 # For so long whoever begins an execution has time to ask whether its limits let it start.
 _OWN_FOR = 1_000
 _LOOK_AGAIN = 60_000
+_DEEPEST = 100  # of children of children: a workflow that starts itself for ever would fill the disk
 
 # The number of the message by which it asks: that may be kept for long, and nothing else that it sends waits for it.
 _BEHIND_ALL = 2**62
@@ -98,6 +99,8 @@ class Beginning:
     async def begin_child(self, parent: str, child: str, start: Start) -> None:
         """Begin what another execution wants to be begun; if it cannot be, tell the one that waits for it."""
         try:
+            if start.depth > _DEEPEST:
+                raise TooDeep(f"It is started by {_DEEPEST} executions, each by the one before: that must have an end.")
             plan = await self._plan_of(start)
             check_input(plan, start.input)
             now = self._driver.clock.now()
@@ -110,6 +113,7 @@ class Beginning:
                 user=start.user,
                 parent=parent,
                 parent_point=start.point or None,
+                depth=start.depth,
                 instance=self._driver.instance,
             )
             if await self._driver.is_begun(child):

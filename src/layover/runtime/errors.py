@@ -54,6 +54,12 @@ class LimitReached(LayoverError):  # noqa: N818 - it says what happened
         self.holders = holders
 
 
+class TooDeep(LayoverError):  # noqa: N818 - it says what the child is
+    """A child of a child of a child, without an end in sight."""
+
+    code = "too_deep"
+
+
 class CallbackRefused(LayoverError):  # noqa: N818 - it says what happened
     """A reply that nobody waits for: its token is not known, was used, or belongs to something that is over."""
 

@@ -39,6 +39,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     input: object = None
     point: str = ""
     user: str | None = None
+    depth: int = 1
 
 
 class Scanning(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +83,7 @@ def _written(state: Execution, effect: StartChild | TellChild | TellParent | Sca
                 input=effect.input,
                 point=effect.point,
                 user=state.facts.user,
+                depth=state.facts.depth + 1,
             )
             return effect.child, START, msgspec.json.encode(start)
         case TellChild():

@@ -350,7 +350,7 @@ def begin(dice: Dice) -> Player:
     if dice.chance(10):
         player.send(cmd.Wake())
     start_at = player.now + 60_000 if dice.chance(10) else None
-    parent = {"parent": "parent", "parent_point": "point"} if dice.chance(4) else {}
+    is_child = dice.chance(4)
     player.send(
         cmd.Create(
             id="execution",
@@ -358,7 +358,8 @@ def begin(dice: Dice) -> Player:
             user="ann",
             start_at=start_at,
             hold=dice.chance(10),
-            **parent,
+            parent="parent" if is_child else None,
+            parent_point="point" if is_child else None,
         )
     )
     return player

@@ -27,6 +27,7 @@ def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
         parent_point=event.parent_point,
         start_at=event.start_at,
         hold=event.hold,
+        depth=event.depth,
         created_at=at,
     )
 

@@ -28,6 +28,7 @@ class Create(Command, frozen=True, kw_only=True):
     instance: str = ""
     start_at: int | None = None
     hold: bool = False
+    depth: int = 0  # how many executions above it have started it
 
 
 class Admit(Command, frozen=True, kw_only=True):

@@ -86,6 +86,7 @@ class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"
     parent_point: str | None = None
     start_at: int | None = None
     hold: bool = False
+    depth: int = 0
 
 
 class ExecutionAdmitted(Event, frozen=True, kw_only=True, tag="execution_admitted"):

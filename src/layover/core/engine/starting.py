@@ -26,6 +26,7 @@ def create(turn: Turn, command: cmd.Create) -> None:
             parent_point=command.parent_point,
             start_at=command.start_at,
             hold=command.hold,
+            depth=command.depth,
         )
     )
     if command.instance and _may_start(turn):

@@ -128,6 +128,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     user: str | None = None
     parent: str | None = None
     parent_point: str | None = None
+    depth: int = 0
     created_at: int = 0
     start_at: int | None = None
     hold: bool = False
