@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 _HERE = Path(__file__).parent
-_LONGEST = 20  # seconds: far more than any of them takes
+_LONGEST = 60  # seconds: far more than any of them takes, on a machine that is busy with other things too
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

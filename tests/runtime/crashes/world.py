@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Head
 
 _ROOT = Path(__file__).parents[3]
-_LONGEST = 50  # seconds that a process may take on a machine that is busy with other things
+_LONGEST = 120  # seconds that a process may take on a machine that is busy with other things
 
 
 class Process:
