@@ -19,6 +19,7 @@ from tests.runtime.harness import (
     Scripted,
     call,
     child,
+    delay,
     end,
     engine_at,
     engine_on,
@@ -336,3 +337,13 @@ async def test_a_workflow_that_starts_itself_for_ever_comes_to_an_end(tmp_path: 
         started = await engine.start("flow", wait="end")
         assert (started.status, started.error and started.error.code) == ("failed", "too_deep")
         assert await engine.counts() == {"failed": 101}
+
+
+async def test_a_child_has_the_priority_and_the_user_of_its_parent(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form(), name="asks"))
+        await engine.register(flow(delay(duration="1ms"), child("a", "asks")))  # it is taken up again before it starts
+        started = await engine.start("flow", options=Options(priority=7, user="ann"))
+        inner = await until_child(engine, child_id(started.id, "a", 1), "paused")
+        found = await engine.get(inner)
+        assert (found.priority, found.user) == (7, "ann")

@@ -105,7 +105,12 @@ class Beginning:
             check_input(plan, start.input)
             now = self._driver.clock.now()
             new = NewExecution(
-                workflow=start.workflow, hash=plan.hash, created_at=now, user=start.user, parent_id=parent
+                workflow=start.workflow,
+                hash=plan.hash,
+                created_at=now,
+                priority=start.priority,
+                user=start.user,
+                parent_id=parent,
             )
             create = cmd.Create(
                 id=child,

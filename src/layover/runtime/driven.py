@@ -89,6 +89,7 @@ class Driven:
         "lease_until",
         "new",
         "parked",
+        "priority",
         "snapshot_seq",
         "state",
         "unwritten",
@@ -105,6 +106,7 @@ class Driven:
         lease_until: int,
         commands_seen: int = 0,
         new: NewExecution | None = None,
+        priority: int = 0,
         parked: bool = False,  # it is begun here, and driven by whoever has room for it
     ) -> None:
         self._driver = driver
@@ -125,6 +127,7 @@ class Driven:
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
         self.parked = parked
+        self.priority = priority
         self._places = Places(driver.caller, closed=parked)
         self.waits_turn = False
         self._line = Line(self.state)
@@ -234,7 +237,7 @@ class Driven:
             return False
         if self.state.facts.gate != "open" or waiting.count >= settings.snapshot_every or self._is_overdue(step.at):
             return False
-        return not derived(self.state, step, was_closed=self._was_closed).is_seen
+        return not derived(self.state, step, was_closed=self._was_closed, priority=self.priority).is_seen
 
     def _is_overdue(self, now: int) -> bool:
         return self.unwritten.count > 0 and now - self.unwritten.since >= self._driver.settings.leg_flush
@@ -264,7 +267,7 @@ class Driven:
 
     def _prepare(self, step: Step) -> Append:
         self._step = step
-        self._derived = seen = derived(self.state, step, was_closed=self._was_closed)
+        self._derived = seen = derived(self.state, step, was_closed=self._was_closed, priority=self.priority)
         self._append = append = append_of(self, self._driver, step, seen)
         return append
 

@@ -100,6 +100,7 @@ class Driver:
             Lease(execution_id=execution_id, epoch=1),
             lease_until=lease_until,
             new=new,
+            priority=new.priority,
             parked=self.room <= 0,
         )
         driven.first_message = message
@@ -187,7 +188,13 @@ class Driver:
         """Begin a leg of an execution that is ours, with what it is asked and what it sends first, if anything."""
         head = claimed.head
         driven = Driven(
-            self, head.execution_id, kept, _lease(claimed), lease_until=lease_until, commands_seen=head.commands_done
+            self,
+            head.execution_id,
+            kept,
+            _lease(claimed),
+            lease_until=lease_until,
+            commands_seen=head.commands_done,
+            priority=head.priority,
         )
         before = self.driven.pop(head.execution_id, None)
         if before is not None:

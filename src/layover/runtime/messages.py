@@ -39,6 +39,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     input: object = None
     point: str = ""
     user: str | None = None
+    priority: int = 0
     depth: int = 1
 
 
@@ -50,14 +51,14 @@ class Scanning(msgspec.Struct, frozen=True, kw_only=True):
     since: int
 
 
-def messages_of(state: Execution, effects: Iterable[Effect], now: int) -> tuple[Message, ...]:
-    """Return what effects ask of other executions, for the outbox of this one."""
+def messages_of(state: Execution, effects: Iterable[Effect], now: int, priority: int) -> tuple[Message, ...]:
+    """Return what effects ask of other executions, for the outbox of this one; children have its priority."""
     sender = state.facts.id
     return tuple(
         Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + _OWN_FOR)
         for effect in effects
         if isinstance(effect, StartChild | TellChild | TellParent | Scan)
-        for to, kind, body in (_written(state, effect),)
+        for to, kind, body in (_written(state, effect, priority),)
     )
 
 
@@ -73,7 +74,9 @@ def free_message(execution_id: str, n: int, now: int) -> Message:
     return Message(sender=execution_id, n=n, destination=execution_id, kind=FREE, body=b"", due_at=due_at)
 
 
-def _written(state: Execution, effect: StartChild | TellChild | TellParent | Scan) -> tuple[str, str, bytes]:
+def _written(
+    state: Execution, effect: StartChild | TellChild | TellParent | Scan, priority: int
+) -> tuple[str, str, bytes]:
     """Return where a message goes, its kind, and what is in it."""
     match effect:
         case StartChild():
@@ -83,6 +86,7 @@ def _written(state: Execution, effect: StartChild | TellChild | TellParent | Sca
                 input=effect.input,
                 point=effect.point,
                 user=state.facts.user,
+                priority=priority,
                 depth=state.facts.depth + 1,
             )
             return effect.child, START, msgspec.json.encode(start)

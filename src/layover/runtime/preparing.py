@@ -39,7 +39,7 @@ class Derived(NamedTuple):
 _NOTHING: Final = Derived((), (), (), {}, None)
 
 
-def derived(state: Execution, step: Step, *, was_closed: bool) -> Derived:
+def derived(state: Execution, step: Step, *, was_closed: bool, priority: int) -> Derived:
     """Return what follows from the events of a step."""
     facts = state.facts
     points = point_changes(state, step.events)
@@ -49,7 +49,7 @@ def derived(state: Execution, step: Step, *, was_closed: bool) -> Derived:
                 break
         else:  # nothing but calls that nobody calls back for: by far the most frequent
             return Derived(points, (), (), {}, None) if points else _NOTHING
-    messages = messages_of(state, step.effects, step.at)
+    messages = messages_of(state, step.effects, step.at, priority)
     closed: Closed | None = None
     if bool(facts.closed) != was_closed or _closes(step.effects):  # of one that was reopened there is nothing to tell
         closed = Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
