@@ -84,7 +84,25 @@ MUTATIONS = [
     ),
     Mutation("lose the fate of what failed", "apply_nodes.py", "            _keep_fates(state, path)\n", ""),
     Mutation("forget who waits for a place", "movement.py", '"queued": "queued"', '"queued": "answers"'),
-    Mutation("end a pause by an earlier one", "points.py", "order == facts.pauses", "order <= facts.pauses"),
+    Mutation(
+        "end a pause by an earlier one", "points.py", "return order == (facts.pauses", "return order <= (facts.pauses"
+    ),
+    Mutation("take word of another pause", "points.py", 'if facts.gate != "open" else 0)', "if order else 0)"),
+    Mutation(
+        "answer no pause but the first",
+        "decide.py",
+        "elif command.order not in (0, turn",
+        "elif command.order in (0, turn",
+    ),
+    Mutation(
+        "keep children held by another pause",
+        "apply_execution.py",
+        "    release_children(state)  # what held",
+        "    # what held",
+    ),
+    Mutation(
+        "leave what had ended as it was", "decide.py", "if was_closed and not turn.state.facts.closed:", "if False:"
+    ),
     Mutation("start what is held", "starting.py", "or facts.hold ", ""),
     Mutation("start before its moment", "starting.py", "facts.start_at <= turn.now", "True"),
     Mutation("admit again and again", "starting.py", "if turn.state.facts.hold:", "if True:"),

@@ -34,8 +34,8 @@ from layover.runtime.places import Places
 from layover.runtime.preparing import append_of, derived
 from layover.runtime.steps import Step, in_order
 from layover.runtime.stranded import missing_types
-from layover.runtime.unwritten import Unwritten
-from layover.runtime.writers import Writers
+from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
+from layover.runtime.writers import NO_WRITERS, Writers
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -123,7 +123,7 @@ class Driven:
         self.first_message: Message | None = None  # goes out with the first append
         self.finished_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
-        self._writers = Writers()
+        self._writers = NO_WRITERS
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
         self.parked = parked
@@ -135,7 +135,7 @@ class Driven:
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
         self._by_leg = self.state.plan.definition.settings.durability == "leg"
-        self.unwritten = Unwritten()
+        self.unwritten = Unwritten() if self._by_leg else NOTHING_UNWRITTEN
         self._inputs: list[cmd.AnyCommand] = []
         self._refusals = 0
         self._step: Step | None = None
@@ -153,6 +153,8 @@ class Driven:
 
     def write(self, command: FromCall) -> asyncio.Future[None]:
         """Take what one of the calls says about itself; what is returned is done when that is durable."""
+        if self._writers is NO_WRITERS:
+            self._writers = Writers()
         told = self._writers.add(command)
         if self.dropped:
             self._writers.give_up()

@@ -102,7 +102,7 @@ class Executions(Workflows):
         create = cmd.Create(
             id=execution_id,
             input=value,
-            trigger=plain(chosen.trigger),
+            trigger=plain(chosen.trigger) if chosen.trigger is not None else None,
             user=chosen.user,
             instance=instance.id,
             start_at=now + delay if delay else None,

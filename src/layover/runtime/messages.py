@@ -27,6 +27,9 @@ ADMIT: Final = "admit"
 FREE: Final = "free"
 REPORT: Final = cmd.Report.__name__
 
+# The effects that are messages to other executions, or to whoever has to look for something.
+SENT: Final = frozenset({StartChild, TellChild, TellParent, Scan})
+
 # For so long a message is left to whoever wrote it, who delivers it at once unless it dies.
 _OWN_FOR = 1_000
 

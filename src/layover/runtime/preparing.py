@@ -8,12 +8,11 @@ from layover.core.engine.codec import encode_events, encode_state
 from layover.core.engine.effects import Call, Close
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Append, Closed, Token
-from layover.runtime.messages import free_message, messages_of
+from layover.runtime.messages import SENT, free_message, messages_of
 from layover.runtime.point_changes import point_changes
 from layover.runtime.tokens import hash_of, new_token
 
 if TYPE_CHECKING:
-    from layover.core.engine.effects import Effect
     from layover.core.engine.state import Execution, ExecutionStatus
     from layover.ports.records import Message, PointChange
     from layover.runtime.driven import Driven
@@ -43,27 +42,28 @@ def derived(state: Execution, step: Step, *, was_closed: bool, priority: int) ->
     """Return what follows from the events of a step."""
     facts = state.facts
     points = point_changes(state, step.events)
-    if bool(facts.closed) == was_closed:
-        for effect in step.effects:
-            if type(effect) is not Call or effect.point:
-                break
-        else:  # nothing but calls that nobody calls back for: by far the most frequent
-            return Derived(points, (), (), {}, None) if points else _NOTHING
-    messages = messages_of(state, step.effects, step.at, priority)
+    sends = closes = False
+    called_back: dict[str, str] = {}
+    for effect in step.effects:
+        if isinstance(effect, Call):
+            if effect.point:
+                called_back[effect.node] = effect.point
+        elif type(effect) in SENT:
+            sends = True
+        elif isinstance(effect, Close):  # perhaps it was closed before, and reopened
+            closes = True
+    closes = closes or bool(facts.closed) != was_closed
+    if not (sends or closes or called_back):  # by far the most frequent
+        return Derived(points, (), (), {}, None) if points else _NOTHING
+    messages = messages_of(state, step.effects, step.at, priority) if sends else ()
     closed: Closed | None = None
-    if bool(facts.closed) != was_closed or _closes(step.effects):  # of one that was reopened there is nothing to tell
+    if closes:  # of one that was reopened there is nothing to tell
         closed = Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
         if facts.closed and is_limited(state):
             messages = (*messages, free_message(facts.id, state.counts["seq"] - 1, step.at))
-    called_back = {one.node: one.point for one in step.effects if isinstance(one, Call) and one.point}
     secrets = {node: new_token() for node in called_back}
     tokens = tuple(Token(hash=hash_of(secrets[node]), point=point) for node, point in called_back.items())
     return Derived(points, messages, tokens, secrets, closed)
-
-
-def _closes(effects: list[Effect]) -> bool:
-    """Return whether the execution came to its end, though perhaps it was closed before and reopened."""
-    return any(type(effect) is Close for effect in effects)
 
 
 def is_limited(state: Execution) -> bool:

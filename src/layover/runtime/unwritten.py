@@ -6,7 +6,7 @@ end; or for time to pass. If the instance dies before, the leg is repeated from 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from layover.core.engine.codec import encode_events
 from layover.ports.records import Entry
@@ -51,3 +51,6 @@ class Unwritten:
     def since(self) -> int:
         """When the first of them happened; there must be one."""
         return self._stretches[0][0]
+
+
+NOTHING_UNWRITTEN: Final = Unwritten()  # for those that write every step: nothing is ever added to it

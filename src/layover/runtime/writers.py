@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from layover.core.errors import LayoverError
 
@@ -56,3 +56,6 @@ class Writers:
             if not told.done():
                 told.set_exception(Superseded())
         self.waiting.clear()
+
+
+NO_WRITERS: Final = Writers()  # for those whose calls have said nothing: nobody is ever added to it
