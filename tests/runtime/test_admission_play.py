@@ -20,7 +20,7 @@ from layover.runtime.errors import LimitReached, WrongState
 from layover.runtime.executions import Options
 from layover.runtime.verify import violations
 from tests.conftest import FACTOR
-from tests.runtime.harness import Refused, call, engine_at, flow, until
+from tests.runtime.harness import Refused, call, engine_at, flow
 
 if TYPE_CHECKING:
     from layover.runtime.engine import Engine as EngineOn
@@ -105,13 +105,10 @@ async def _play(chance: random.Random, engine: EngineOn, work: Watched, begun: l
 
 
 async def _bring_to_its_end(engine: EngineOn, work: Watched, execution_id: str) -> None:
-    """Let everything go that runs or is held, until an execution is closed."""
-    while True:
-        head = await until(engine, execution_id, lambda head: head.status in (*CLOSED, "paused") or bool(work.out))
-        if head.status in CLOSED:
-            return
-        for id_ in list(work.out):
-            work.let_go(id_)
+    """Let everything go that runs or is held, until an execution is closed: any of them may be in its way."""
+    while (await engine.get(execution_id)).status not in CLOSED:
+        for running in list(work.out):
+            work.let_go(running)
         for row in await engine.list(status=["paused"]):
             with suppress(WrongState):
                 await engine.resume(row.head.execution_id)
