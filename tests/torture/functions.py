@@ -87,12 +87,12 @@ def _plain(world: World) -> list[AnyFunction]:
 
     async def slow(context: NodeContext, **given: object) -> object:
         world.called(context)
-        await asyncio.sleep(_dice(context) % 8 / 10)
+        await asyncio.sleep(_dice(context) % 8 / 10)  # so that processes die in the middle of it
         return behave("steady", 0, given)
 
     def threaded(context: NodeContext, **given: object) -> object:
         world.called(context)
-        time.sleep(_dice(context) % 4 / 10)
+        time.sleep(_dice(context) % 4 / 10)  # as above
         return behave("steady", 0, given)
 
     return [steady, moody, flaky, broken, slow, threaded]
@@ -150,7 +150,7 @@ def _dialling(world: World) -> list[AnyFunction]:
         if _dice(context) % 3 == 0:
             raise ConnectionError("nobody answers")
         world.told(context, token)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # the reply may come before it has ended
 
     return [dials, dials_badly]
 

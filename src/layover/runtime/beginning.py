@@ -17,7 +17,7 @@ from layover.core.schemas import misfits
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue, NewExecution, Rate, Slots, Wish
 from layover.runtime.errors import InvalidInput, TooDeep, UnknownWorkflow
-from layover.runtime.messages import admit_message
+from layover.runtime.messages import OWN_FOR, admit_message
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("layover.beginning")
 
-# For so long whoever begins an execution has time to ask whether its limits let it start.
-_OWN_FOR = 1_000
 _LOOK_AGAIN = 60_000
 _DEEPEST = 100  # of children of children: a workflow that starts itself for ever would fill the disk
 
@@ -61,7 +59,7 @@ class Beginning:
         wish = wish_of(plan, create, new.priority, new.created_at)
         if wish is None:
             return Begun(self._driver.create(plan, new, create))
-        due_at = create.start_at if create.start_at is not None else new.created_at + _OWN_FOR
+        due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
         message = admit_message(wish, _BEHIND_ALL, due_at)
         return Begun(self._driver.create(plan, new, replace(create, hold=True), message), wish, message)
 

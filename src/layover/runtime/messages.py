@@ -30,8 +30,9 @@ REPORT: Final = cmd.Report.__name__
 # The effects that are messages to other executions, or to whoever has to look for something.
 SENT: Final = frozenset({StartChild, TellChild, TellParent, Scan})
 
-# For so long a message is left to whoever wrote it, who delivers it at once unless it dies.
-_OWN_FOR = 1_000
+# For so long a message, or a signal, is left to whoever wrote it, who delivers it at once unless they die; and an
+# execution that has limits to whoever begins it. After that anybody does it.
+OWN_FOR: Final = 1_000
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +59,7 @@ def messages_of(state: Execution, effects: Iterable[Effect], now: int, priority:
     """Return what effects ask of other executions, for the outbox of this one; children have its priority."""
     sender = state.facts.id
     return tuple(
-        Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + _OWN_FOR)
+        Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + OWN_FOR)
         for effect in effects
         if isinstance(effect, StartChild | TellChild | TellParent | Scan)
         for to, kind, body in (_written(state, effect, priority),)
@@ -73,7 +74,7 @@ def admit_message(wish: Wish, n: int, due_at: int) -> Message:
 
 def free_message(execution_id: str, n: int, now: int) -> Message:
     """Return the message by which an execution that is closed gives back what it held."""
-    due_at = now + _OWN_FOR
+    due_at = now + OWN_FOR
     return Message(sender=execution_id, n=n, destination=execution_id, kind=FREE, body=b"", due_at=due_at)
 
 

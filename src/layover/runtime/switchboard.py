@@ -19,6 +19,7 @@ from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Deliver
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Enqueue
+from layover.runtime.messages import OWN_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.messages import Scanning
 
-# For so long a signal is left to whoever brought it, who dispatches it at once unless they die.
-_OWN_FOR = 1_000
 # One signal may wake many, and one wait may find many: they are told in bunches that a transaction can bear.
 _MOST_AT_ONCE = 100
 _MOST_BYTES = 4_000_000
@@ -63,7 +62,7 @@ class Switchboard:
         """Dispatch signals that whoever brought them has left."""
         more = True
         while more:
-            left = await self._store.undispatched(now - _OWN_FOR, _MOST_AT_ONCE)
+            left = await self._store.undispatched(now - OWN_FOR, _MOST_AT_ONCE)
             for signal in left:
                 await self.dispatch(signal)
             more = len(left) == _MOST_AT_ONCE
