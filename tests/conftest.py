@@ -1,4 +1,4 @@
-"""How hard the property tests try.
+"""How hard the property tests try, and the databases for whoever asks.
 
 A normal run is short and the same every time. `make torture` sets LAYOVER_TORTURE to a factor: every property then
 tries that many times as many examples, with the seed that was given.
@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, settings
+
+from tests.servers.postgres import postgres, postgres_closed
+
+__all__ = ["postgres", "postgres_closed"]  # fixtures for all tests
 
 FACTOR = int(os.environ.get("LAYOVER_TORTURE", "1"))
 

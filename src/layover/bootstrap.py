@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import time
+from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +19,11 @@ if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
     from layover.runtime.settings import Settings
-    from layover.stores.sqlite.beside import Shape
+    from layover.stores.migrations import Shape
+    from layover.stores.postgres.address import Address
 
 DEFAULT = "sqlite:///layover.db"
+_SECRET = re.compile(r"://[^@]*@|[?#].*")
 
 
 class UnknownDatabase(LayoverError):  # noqa: N818 - it says what the database is
@@ -26,14 +32,28 @@ class UnknownDatabase(LayoverError):  # noqa: N818 - it says what the database i
     code = "unknown_database"
 
 
+class MissingDriver(LayoverError):  # noqa: N818 - it says what there is not
+    """An address of a database that nothing is installed for."""
+
+    code = "missing_driver"
+
+
 def open_store(address: str) -> Store:
-    """Return the store at an address such as `sqlite:///app.db` (three slashes: relative, four: absolute)."""
+    """Return the store at an address.
+
+    It is such as `sqlite:///app.db` (three slashes: relative, four: absolute) or `postgresql://user@host/name`.
+    """
     scheme, separator, rest = address.partition("://")
     if scheme == "sqlite" and separator and rest.startswith("/") and len(rest) > 1:
         from layover.stores.sqlite import SqliteStore  # noqa: PLC0415 - only who uses it loads it
 
         return SqliteStore(rest[1:])
-    raise UnknownDatabase(f"`{address}` is no address of a database; use one such as `{DEFAULT}`.")
+    if _server_of(address) is not None:
+        from layover.stores.postgres import PostgresStore  # noqa: PLC0415 - as above
+
+        return PostgresStore(address)
+    shown = _SECRET.sub("://", address)
+    raise UnknownDatabase(f"`{shown}` is no address of a database; use one such as `{DEFAULT}`.")
 
 
 def address_of(place: str) -> str:
@@ -47,26 +67,57 @@ def file_of(place: str) -> Path | None:
     return Path(rest) if scheme == "sqlite" and rest else None
 
 
-def living_instances(place: str) -> list[str]:
+async def living_instances(place: str) -> list[str]:
     """Return the instances that have a database open and drive executions, as far as that can be seen."""
+    server, path = _server_of(place), file_of(place)
+    if server is not None:
+        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+
+        return await beside_server.living_instances(server)
     from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
 
-    path = file_of(place)
     return beside.living_instances(path) if path is not None else []
 
 
-def shape_of(place: str) -> Shape:
+async def shape_of(place: str) -> Shape:
     """Return how far the tables of a database are, and how far this release would bring them."""
+    server = _server_of(place)
+    if server is not None:
+        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+
+        return await beside_server.shape_of(server)
     from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
 
     return beside.shape_of(file_of(place) or Path())
 
 
-def library() -> str:
-    """Return the version of the library behind the embedded store; one that is known to lose data is an error."""
+async def migrate_to(place: str, number: int) -> None:
+    """Bring the tables of a database that is there to the shape after a migration, up or down."""
+    server, path = _server_of(place), file_of(place)
+    if server is not None:
+        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+
+        await beside_server.migrate_to(server, number)
+    elif path is not None and path.is_file():
+        from layover.stores.sqlite.connection import connect, translated  # noqa: PLC0415 - as above
+        from layover.stores.sqlite.migrations import migrate  # noqa: PLC0415 - as above
+
+        with closing(connect(path)) as db, translated(path):
+            migrate(db, path, time.time_ns() // 1_000_000, number)
+    else:
+        await inspectable_store(place).open_to_read()  # which says that it is not there
+
+
+async def library(place: str) -> tuple[str, str]:
+    """Return what keeps a database, and its version; one that is known to lose data, or too old, is an error."""
+    server = _server_of(place)
+    if server is not None:
+        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+
+        return "postgresql", await beside_server.library(server)
     from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
 
-    return beside.library()
+    return "sqlite", beside.library()
 
 
 def try_lock(folder: Path) -> None:
@@ -76,11 +127,22 @@ def try_lock(folder: Path) -> None:
     beside.try_lock(folder)
 
 
+def _server_of(place: str) -> Address | None:
+    """Return the server behind an address, if it is one on a server."""
+    if place.partition("://")[0] not in ("postgresql", "postgres"):
+        return None
+    if find_spec("asyncpg") is None:
+        raise MissingDriver('For a database on PostgreSQL its driver is needed: pip install "layover[postgres]"')
+    from layover.stores.postgres.address import read_address  # noqa: PLC0415 - as above
+
+    return read_address(place)
+
+
 def inspectable_store(place: str) -> Inspectable:
     """Return the store at an address, or in the file at a path, to be looked at."""
     store = open_store(address_of(place))
     if not isinstance(store, Inspectable):
-        raise UnknownDatabase(f"The database `{place}` cannot be looked at without using it.")
+        raise UnknownDatabase(f"The database `{_SECRET.sub('://', place)}` cannot be looked at without using it.")
     return store
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import apsw
 import msgspec
 
 from layover.core.ids import child_id
+from layover.ports.records import Outbox, Signal
 from layover.runtime.messages import Start
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import (
@@ -304,3 +306,33 @@ async def test_a_command_that_cannot_be_delivered_keeps_nothing_else_back(tmp_pa
     async with engine_on(clock.store(tmp_path), outbox_poll=20) as engine:
         await until_status(engine, inner[1], "cancelled")
         assert (await engine.get(inner[0])).status == "waiting"
+
+
+class Asked(SqliteStore):
+    """A store that tells what a courier looks for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "layover.db")
+        self.asked: asyncio.Queue[str] = asyncio.Queue()
+
+    async def outbox(self, now: int, most: int) -> Outbox:
+        self.asked.put_nowait("messages")
+        return await super().outbox(now, most)
+
+    async def undispatched(self, before: int, most: int) -> list[Signal]:
+        self.asked.put_nowait("signals")
+        return await super().undispatched(before, most)
+
+
+async def test_signals_are_looked_for_only_if_one_was_left(tmp_path: Path) -> None:
+    store = Asked(tmp_path)
+    async with engine_on(store, outbox_poll=10) as engine:
+        now = engine.instance.clock.now()
+        await store.keep_signal(Signal(id="fresh", name="paid", key="k", at=now + HOUR, data=b"{}"))
+        looks = [await store.asked.get() for _ in range(store.asked.qsize() + 2)]
+        assert set(looks) == {"messages"}
+        await store.keep_signal(Signal(id="left", name="paid", key="k", at=now - HOUR, data=b"{}"))
+        while await store.asked.get() != "signals":
+            pass
+        while (await store.outbox(now, 1)).undispatched_since != now + HOUR:
+            pass

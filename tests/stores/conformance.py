@@ -25,7 +25,9 @@ from layover.ports.records import (
     Signal,
 )
 from layover.stores.memory import MemoryDatabase, MemoryStore
+from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
+from tests.servers.postgres import databases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +66,16 @@ def _sqlite(folder: Path, clock: Clock) -> Database:
     return lambda: SqliteStore(folder / "layover.db", busy_ms=20, clock=clock)
 
 
-DATABASES: dict[str, Callable[[Path, Clock], Database]] = {"memory": _memory, "sqlite": _sqlite}
+def _postgres(_folder: Path, clock: Clock) -> Database:
+    address = databases.address()
+    return lambda: PostgresStore(address, clock=clock)
+
+
+DATABASES: dict[str, Callable[[Path, Clock], Database]] = {
+    "memory": _memory,
+    "sqlite": _sqlite,
+    "postgres": _postgres,
+}
 
 
 def uid(n: int) -> str:

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.servers.postgres import databases
 from tests.stores.conformance import DATABASES, ME, Clock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from layover.ports.store import Store
     from tests.stores.conformance import Database
+
+
+@pytest.fixture(autouse=True)
+def databases_given_back() -> Iterator[None]:
+    """Let the next test have the databases of this one, also those that it made without a fixture."""
+    yield
+    databases.give_back()
 
 
 @pytest.fixture

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
+from tests.stores.conformance import OTHER
 
 if TYPE_CHECKING:
     from layover.ports.store import Store
+    from tests.stores.conformance import Database
 
 
 async def test_the_first_version_has_number_one(store: Store) -> None:
@@ -60,3 +64,18 @@ async def test_what_is_not_there_is_not_found(store: Store) -> None:
     assert await store.version("a") is None
     assert await store.versions() == []
     assert await store.versions("order") == []
+
+
+async def test_whoever_saves_at_the_same_time_gets_the_next_number(store: Store, database: Database) -> None:
+    other = database()
+    await other.open(OTHER)
+    hashes = [f"h{n}" for n in range(12)]
+    saved = await asyncio.gather(
+        *(one.save_version("order", hash_, hash_.encode(), 70) for hash_ in hashes for one in (store, other))
+    )
+    found = await store.versions("order")
+    assert [version.number for version in found] == list(range(1, len(found) + 1))
+    assert {version.hash for version in found} == set(hashes)
+    assert all(one.hash != following.hash for one, following in pairwise(found))
+    assert all(version in found for version in saved)
+    await other.close()

@@ -19,6 +19,7 @@ from tests.stores.conformance import (
     head,
     message,
     opened,
+    signal,
     step,
     truth,
     uid,
@@ -154,6 +155,17 @@ async def test_a_message_that_was_held_up_follows_at_once(store: Store, most: in
     assert [one.n for one in (await store.outbox(50, most)).due] == [1, 2, 3, 4, 5][:most]
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
+async def test_a_crowd_that_is_held_up_hides_nobody(store: Store, most: int) -> None:
+    late = [message(1, destination=to, due_at=900) for to in "abc"]
+    crowd = [message(n, destination="abc"[n % 3], due_at=1 + n) for n in range(2, 40)]
+    due = [message(n, destination=f"d{n}", due_at=100 + n) for n in range(41, 46)]
+    await sending(store, *late, *crowd, *due)
+    assert await store.outbox(500, most) == Outbox(due=tuple(due[:most]), next_due=900)
+    found = (await store.outbox(900, most)).due
+    assert found == (*due, *sorted((*late, *crowd), key=lambda one: (one.n, one.destination)))[:most]
+
+
 async def test_messages_of_other_senders_hold_nobody_up(store: Store) -> None:
     await sending(store, message(1, due_at=90))
     await create(store, 2)
@@ -168,6 +180,17 @@ async def test_the_messages_of_one_execution_are_read_in_the_order_of_their_numb
     found = await store.outgoing(uid(1))
     assert [(one.n, one.destination) for one in found] == [(9, "a"), (9, "b"), (10, "a")]
     assert await store.outgoing(uid(7)) == []
+
+
+async def test_the_outbox_tells_since_when_a_signal_waits_to_be_dispatched(store: Store) -> None:
+    assert (await store.outbox(500, 10)).undispatched_since is None
+    for id_, at in (("a", 80), ("b", 60), ("c", 70)):
+        await store.keep_signal(signal(id_, at=at))
+    assert await store.outbox(50, 10) == Outbox(undispatched_since=60)
+    await store.dispatched(["b"])
+    assert (await store.outbox(500, 0)).undispatched_since == 70
+    await store.dispatched(["a", "c"])
+    assert await store.outbox(500, 10) == Outbox()
 
 
 # Delivering

@@ -70,6 +70,7 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
         ("waits", "PRIMARY KEY (name=? AND key=?)"),
         ("drop_waits", "waits_by_point (point=?)"),
         ("signals", "signals_by_key (name=? AND key=? AND at>?)"),
+        ("undispatched_since", "COVERING INDEX signals_by_age (dispatched=?)"),
         ("signals_undispatched", "signals_by_age (dispatched=? AND at<?)"),
         ("count_held", "COVERING INDEX places_held (name=? AND held_at>?)"),
         ("holders", "COVERING INDEX places_held (name=? AND held_at>?)"),

@@ -47,7 +47,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(*, db: Db = DEFAULT_DB, json: Json = False) -> int:
     """Look for what keeps a database or its executions from working; nothing is changed. Exit code 1 if there is."""
-    found = [*_machine(), *_file(db), *asyncio.run(_executions(db))]
+    found = asyncio.run(_examined(db))
     is_well = all(one.health != "problem" for one in found)
     if json:
         print_json({"ok": is_well, "findings": found})
@@ -59,9 +59,24 @@ def examine(*, db: Db = DEFAULT_DB, json: Json = False) -> int:
     return DONE if is_well else FAILED
 
 
+async def _examined(db: str) -> list[Finding]:
+    kept = await _library(db)
+    found = [*_machine(), kept, *_file(db)]
+    if kept.health == "problem" and file_of(db) is None:
+        return found  # what cannot be reached need not be asked more
+    return [*found, *await _shape(db), *await _executions(db)]
+
+
+async def _library(db: str) -> Finding:
+    try:
+        what, version = await library(db)
+    except LayoverError as error:
+        return Finding("database" if file_of(db) is None else "sqlite", "problem", error.message)
+    return Finding(what, "ok", version)
+
+
 def _machine() -> Iterator[Finding]:
     yield Finding("python", "ok", platform.python_version())
-    yield _checked("sqlite", library)
     now = time.time_ns() // 1_000_000
     is_set = now > _EARLIEST
     hint = "" if is_set else "Set it: deadlines and leases go by it."
@@ -81,35 +96,42 @@ def _file(db: str) -> Iterator[Finding]:
     hint = "" if free >= _LITTLE_SPACE else "Free some space: nothing can be written to a full disk."
     yield Finding("disk", "ok" if not hint else "warning", f"{free / 1e9:.1f} GB free", hint)
     yield _checked("file locks", lambda: _locks_in(folder))
+
+
+async def _shape(db: str) -> list[Finding]:
     with suppress(LayoverError):
-        shape = shape_of(db)
+        shape = await shape_of(db)
         if shape.taken is not None and shape.taken < shape.newest:
-            hint = f"Bring it up to date: layover migrate --db {db}"
-            yield Finding("schema", "problem", f"{shape.taken} of {shape.newest}", hint)
-        elif shape.taken is not None:
-            yield Finding("schema", "ok", str(shape.taken))
+            hint = f"Bring it up to date: layover migrate --db {without_password(db)}"
+            return [Finding("schema", "problem", f"{shape.taken} of {shape.newest}", hint)]
+        if shape.taken is not None:
+            return [Finding("schema", "ok", str(shape.taken))]
+    return []
 
 
 async def _executions(db: str) -> list[Finding]:
-    path = file_of(db)
+    path, shown = file_of(db), without_password(db)
+    absent = Finding("database", "ok", f"{shown} is not there yet; whatever runs first makes it")
     if path is not None and not path.exists():
-        return [Finding("database", "ok", f"{db} is not there yet; whatever runs first makes it")]
+        return [absent]
     try:
         store = inspectable_store(db)
         await store.open_to_read()
         await store.close()
         async with to_look(db) as client:
-            living = living_instances(db)
+            living = await living_instances(db)
             counts = await client.counts()
             is_open = any(counts.get(status) for status in _OPEN)
             told = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)
             found = [Finding("database", "ok", f"opens; executions: {told or 'none'}")]
-            hint = f"Start one: layover worker --db {db} --nodes MODULE" if is_open and not living else ""
+            hint = f"Start one: layover worker --db {shown} --nodes MODULE" if is_open and not living else ""
             text = f"{plural(len(living), 'instance')} alive{': ' if living else ''}{', '.join(living)}"
             found.append(Finding("instances", "warning" if hint else "ok", text, hint))
             return [*found, *await _stuck(client)]
     except LayoverError as error:
-        return [Finding("database", "problem", error.message)]
+        if path is None and error.code == "missing":
+            return [absent]
+        return [Finding("database", "problem", without_password(error.message))]
 
 
 async def _stuck(client: Looking) -> list[Finding]:

@@ -12,7 +12,11 @@ DEFAULT_DB = DEFAULT
 
 Db = Annotated[
     str,
-    Parameter(name="--db", env_var="LAYOVER_DB", help="The database: an address such as sqlite:///app.db, or a path."),
+    Parameter(
+        name="--db",
+        env_var="LAYOVER_DB",
+        help="The database: an address such as sqlite:///app.db or postgresql://user@host/name, or a path.",
+    ),
 ]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Nodes = Annotated[

@@ -48,7 +48,7 @@ STYLES = {
 }
 
 _LONGEST = 400
-_PASSWORD = re.compile(r"://([^:/@\s]*):[^@/\s]*@")
+_PASSWORD = re.compile(r"((?<=://)[^:/@\s]*:)\S*(?=@)|((?<=[?&])(?:ssl)?password=)[^&\s]*")
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
@@ -60,7 +60,7 @@ def harmless(text: str, most: int = _LONGEST) -> str:
 
 def without_password(text: str) -> str:
     """Return a text with addresses in it as it may be shown."""
-    return _PASSWORD.sub(r"://\1:***@", text)
+    return _PASSWORD.sub(r"\1\2***", text)
 
 
 def brief(value: object, most: int = 120) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from layover.bootstrap import living_instances
 from layover.cli.screen import note, say
 
@@ -9,7 +11,7 @@ from layover.cli.screen import note, say
 def say_taken(what: str, db: str) -> None:
     """Say that something is durable, and when it takes effect."""
     say(what)
-    if living_instances(db):
+    if asyncio.run(living_instances(db)):
         note("A running instance takes it at its next step.")
     else:
         note(f"No instance is running on {db}: it takes effect when one is. Start one with")

@@ -5,6 +5,7 @@ Nothing listens in production, and announcing then costs the look at one name.
 
 from __future__ import annotations
 
+import asyncio
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -48,3 +49,9 @@ def reached(point: CommitPoint) -> None:
     """Announce a moment."""
     if _watch is not None:
         _watch(point)
+
+
+def announce_soon(point: CommitPoint) -> None:
+    """Announce a moment once what goes on here has to wait for something."""
+    if _watch is not None:
+        asyncio.get_running_loop().call_soon(reached, point)

@@ -264,7 +264,7 @@ class Reserved(Record, frozen=True, kw_only=True):
 
 
 class Claims(Record, frozen=True, kw_only=True):
-    """What was claimed, and when something else comes due."""
+    """What was claimed, and the next moment at which something comes due; what is due already may be more than that."""
 
     claimed: tuple[Claimed, ...] = ()
     next_due: int | None = None
@@ -287,10 +287,14 @@ class Loaded(Record, frozen=True, kw_only=True):
 
 
 class Outbox(Record, frozen=True, kw_only=True):
-    """Messages that are due, in the order in which each sender wrote them, and when the next one is."""
+    """Messages that are due, in the order in which each sender wrote them, and when the next one is.
+
+    `undispatched_since` is the moment of the oldest signal whose waits have not all been told.
+    """
 
     due: tuple[Message, ...] = ()
     next_due: int | None = None
+    undispatched_since: int | None = None
 
 
 # Signals

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 class RunPlane(Protocol):
     """What moves executions."""
 
+    lanes: int  # how many commits may be on their way at once
+
     def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
         """Write many appends, at most one for each execution; one that does not pass leaves the others alone.
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from functools import partial
 from typing import TYPE_CHECKING
+
+from layover.ports.clock import running_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# This clock goes on while the machine sleeps, as leases do; where there is none, the next best is taken.
-_running = partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns
 
 
 class Clock:
@@ -23,11 +20,11 @@ class Clock:
 
     def set(self, database_time: int) -> None:
         """Take over the time that the database has now."""
-        self._offset = database_time - _running() // 1_000_000
+        self._offset = database_time - running_ns() // 1_000_000
 
     def now(self) -> int:
         """Return the time."""
-        now = _running() // 1_000_000 + self._offset
+        now = running_ns() // 1_000_000 + self._offset
         if now < self._last:
             return self._last
         self._last = now

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
 
-_LANES = 1  # with a second one, groups split in two and get in each other's way
 _MOST_AT_ONCE = 500
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
@@ -74,7 +73,7 @@ class Committer:
 
     def _send(self) -> None:
         self._soon = False
-        while self._waiting and len(self._lanes) < _LANES:
+        while self._waiting and len(self._lanes) < self._store.lanes:
             group, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
             written = self._written(group)
             self._lanes.add(written)

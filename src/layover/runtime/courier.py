@@ -18,7 +18,7 @@ import msgspec
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Enqueue, Wish
-from layover.runtime.messages import ADMIT, FREE, REPORT, SCAN, START, Scanning, Start
+from layover.runtime.messages import ADMIT, FREE, OWN_FOR, REPORT, SCAN, START, Scanning, Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,7 +111,9 @@ class Courier:
             self._look_at = now  # there may be more
         elif outbox.next_due is not None:
             self._look_at = min(self._look_at, outbox.next_due)
-        await self._switchboard.look(now)
+        oldest = outbox.undispatched_since
+        if oldest is not None and oldest < now - OWN_FOR:  # else there is nothing to ask for, and asking costs
+            await self._switchboard.look(now)
 
     async def _take_up(self, written: list[Message]) -> None:
         """Take up messages that were just written, behind those that somebody has left on the same way."""

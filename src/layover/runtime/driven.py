@@ -92,6 +92,7 @@ class Driven:
         "priority",
         "snapshot_seq",
         "state",
+        "taken_up",
         "unwritten",
         "waits_turn",
     )
@@ -127,6 +128,7 @@ class Driven:
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
         self.parked = parked
+        self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
         self.priority = priority
         self._places = Places(driver.caller, closed=parked)
         self.waits_turn = False

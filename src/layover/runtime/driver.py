@@ -16,6 +16,7 @@ from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
+from layover.ports.hints import Hint
 from layover.ports.records import Command, Lease
 from layover.runtime.cache import Kept, StateCache
 from layover.runtime.driven import Driven
@@ -81,6 +82,7 @@ class Driver:
         self._plans = plans
         self.on_due: Callable[[int], None] | None = None
         self.on_messages: Callable[[Sequence[Message]], None] | None = None
+        self.on_hint: Callable[[Hint], None] | None = None
         self._releases: set[asyncio.Task[None]] = set()
 
     # Beginning
@@ -159,7 +161,7 @@ class Driver:
         missing = missing_types(kept.state, self.caller.can_run)
         is_known = missing == claimed.head.missing  # else a leg writes it down, with since when
         if claimed.commands or (due is not None and due <= self.clock.now()) or not missing or not is_known:
-            self.go_on(claimed, kept, lease_until)
+            self.go_on(claimed, kept, lease_until).taken_up = True
             return
         _log.warning("functions_missing execution=%s types=%s", claimed.head.execution_id, ",".join(missing))
         await self._release([_lease(claimed)], due, missing)
@@ -226,8 +228,12 @@ class Driver:
         if not driven.state.facts.closed:
             self.cache.put(driven.id, driven.keep())
         self.listeners.changed(driven.id)
+        if driven.taken_up:
+            self.tell_others(Hint(kind="rest", execution_id=driven.id))
         if rest.wake_at is not None:
             self.hint(rest.wake_at)
+        if rest.missing or (driven.parked and self.room <= 0):
+            self.tell_others(Hint(kind="due"))
 
     def give_back(self, driven: Driven, rest: Rest) -> None:
         """Give back an execution for which there was nothing to do."""
@@ -269,6 +275,7 @@ class Driver:
         if left:
             await self._release([driven.lease for driven in left], self.clock.now())
             reached(CommitPoint.LEASES_RELEASED)
+            self.tell_others(Hint(kind="due"))
         if self._releases:
             await asyncio.wait(self._releases)
 
@@ -300,11 +307,15 @@ class Driver:
         return taken
 
     def pass_on(self, execution_id: str, command: Command, owner: str | None) -> None:
-        """Tell whoever drives an execution here of a durable command, or have it claimed if nobody does."""
-        if owner is None:
-            self.hint(0)
-        elif owner == self.instance:
+        """Tell whoever drives an execution of a durable command, or have it claimed if nobody does."""
+        if owner == self.instance:
             self.hear(execution_id, command)
+        elif owner is not None:
+            self.tell_others(Hint(kind="command", execution_id=execution_id))
+        elif self.room > 0:
+            self.hint(0)
+        else:
+            self.tell_others(Hint(kind="due"))
 
     def post(self, messages: Sequence[Message]) -> None:
         """Have durable messages delivered."""
@@ -315,6 +326,11 @@ class Driver:
         """Say that something comes due; whoever claims decides whether to look earlier than planned."""
         if self.on_due is not None:
             self.on_due(at)
+
+    def tell_others(self, hint: Hint) -> None:
+        """Let other instances know of something, if there is a way to them; without it they find it by looking."""
+        if self.on_hint is not None:
+            self.on_hint(hint)
 
     @property
     def room(self) -> int:

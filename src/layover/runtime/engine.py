@@ -64,6 +64,7 @@ class Engine(Outside):
         await self._store.open(instance.id)
         clock.set(await self._store.now())
         self._running = instance
+        instance.listen()
         self._watchdog = Watchdog(self._settings.blocked_after / 1000)
         self._serve(
             instance.claimer.run(),

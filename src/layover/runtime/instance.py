@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
 from typing import TYPE_CHECKING
 
+from layover.ports.hints import Hints
 from layover.runtime.beginning import Beginning
 from layover.runtime.caller import Caller
 from layover.runtime.claimer import Claimer
@@ -22,6 +24,7 @@ from layover.runtime.switchboard import Switchboard
 
 if TYPE_CHECKING:
     from layover.nodes.registry import Registry
+    from layover.ports.hints import Hint
     from layover.ports.store import Store
     from layover.runtime.clock import Clock
     from layover.runtime.settings import Settings
@@ -56,6 +59,27 @@ class Instance:
         self.claimer = Claimer(store, self.driver, registry)
         self.keeper = Keeper(store, self.driver)
         self.janitor = Janitor(store, self.driver, self.plans)
+        self._looks: set[asyncio.Task[None]] = set()
+        if isinstance(store, Hints):
+            self.driver.on_hint = store.tell
+
+    def listen(self) -> None:
+        """Hear what other instances tell, if there is a way to them."""
+        if isinstance(self.store, Hints):
+            self.store.listen(self._hear)
+
+    def _hear(self, hint: Hint) -> None:
+        match hint.kind:
+            case "due":
+                self.driver.hint(0)
+            case "rest":
+                self.listeners.changed(hint.execution_id)
+            case "command" if hint.execution_id in self.driver.driven:
+                look = asyncio.get_running_loop().create_task(self.keeper.look([hint.execution_id]))
+                self._looks.add(look)
+                look.add_done_callback(self._looks.discard)
+            case _:
+                pass  # it is for somebody else
 
 
 class Opened:

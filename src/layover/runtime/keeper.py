@@ -10,6 +10,8 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
 
@@ -55,12 +57,18 @@ class Keeper:
         driver = self._driver
         while True:
             await asyncio.sleep(driver.settings.command_poll / 1000)
-            seen = [(driven.id, driven.heard.seen) for driven in driver.driven.values() if driven.new is None]
-            if not seen:
-                continue
-            try:
-                for execution_id in await self._store.unread(seen):
-                    for command in await self._store.commands(execution_id, dict(seen)[execution_id]):
-                        driver.hear(execution_id, command)
-            except StoreError as error:
-                _log.warning("poll_failed error=%s", error.message)
+            await self.look(list(driver.driven))
+
+    async def look(self, execution_ids: Iterable[str]) -> None:
+        """Look whether executions that are driven here have commands that others have sent."""
+        driver = self._driver
+        found = [driver.driven[id_] for id_ in execution_ids if id_ in driver.driven]
+        seen = {driven.id: driven.heard.seen for driven in found if driven.new is None}
+        if not seen:
+            return
+        try:
+            for execution_id in await self._store.unread(list(seen.items())):
+                for command in await self._store.commands(execution_id, seen[execution_id]):
+                    driver.hear(execution_id, command)
+        except StoreError as error:
+            _log.warning("poll_failed error=%s", error.message)

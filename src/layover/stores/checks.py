@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 
 def checked_appends(appends: Sequence[Append]) -> tuple[Append, ...]:
-    """Return appends that name executions, each of them once; its caller may do with the sequence what it likes."""
+    """Return appends that name executions, each of them once, and are whole; what becomes of the sequence is no matter."""
     names = [append.execution_id for append in appends]
     check_ids(names)
     if len(set(names)) != len(names):
         raise ValueError("A commit may hold one append for each execution, not several.")
     check_ids(a.new.parent_id for a in appends if a.new is not None and a.new.parent_id is not None)
+    for append in appends:
+        if append.messages:
+            _check_senders(append)
+        if append.earlier:
+            _check_earlier(append)
     return tuple(appends)
 
 
@@ -34,14 +39,15 @@ def at_most(limit: int) -> int:
     return max(limit, 0)
 
 
-def check_sender(append: Append, message: Message) -> None:
+def _check_senders(append: Append) -> None:
     """Refuse what an execution sends in the name of another."""
-    if message.sender != append.execution_id:
-        text = f"{append.execution_id} cannot send a message of {message.sender}."
-        raise StoreError(text, code="foreign_message")
+    for message in append.messages:
+        if message.sender != append.execution_id:
+            text = f"{append.execution_id} cannot send a message of {message.sender}."
+            raise StoreError(text, code="foreign_message")
 
 
-def check_earlier(append: Append) -> None:
+def _check_earlier(append: Append) -> None:
     """Refuse stretches of a log that leave a gap, or are more than all that is added."""
     seq = append.expected_seq + 1
     for entry in append.earlier:
@@ -61,3 +67,8 @@ def message_exists(message: Message) -> StoreError:
 def token_exists(token: Token) -> StoreError:
     """Tell of a token that is given out twice; not which, for it is a secret."""
     return StoreError(f"A token of the point {token.point} was given out before.", code="token_exists")
+
+
+def point_exists(point_id: str) -> StoreError:
+    """Tell of a pause point that is opened twice."""
+    return StoreError(f"There is a pause point {point_id} already.", code="point_exists")

@@ -20,7 +20,7 @@ from layover.ports.records import (
     PointRow,
     Wait,
 )
-from layover.stores.checks import check_earlier, check_sender, message_exists, token_exists
+from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ def commit_informed(db: MemoryDatabase, append: Append, decide: Callable[[tuple[
     """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
     (outcome,) = commit(db, [append])
     if outcome.verdict == "uninformed":
-        (outcome,) = commit(db, [decide(outcome.commands)])
+        (outcome,) = commit(db, checked_appends([decide(outcome.commands)]))
     return outcome
 
 
@@ -70,10 +70,9 @@ def _check(db: MemoryDatabase, appends: Sequence[Append]) -> None:
         for change in append.points:
             if isinstance(change, OpenedPoint):
                 if change.point.id in opened:
-                    raise StoreError(f"There is a pause point {change.point.id} already.", code="point_exists")
+                    raise point_exists(change.point.id)
                 opened.add(change.point.id)
         for message in append.messages:
-            check_sender(append, message)
             if name_of(message) in sent:
                 raise message_exists(message)
             sent.add(name_of(message))
@@ -81,7 +80,6 @@ def _check(db: MemoryDatabase, appends: Sequence[Append]) -> None:
             if token.hash in tokens:
                 raise token_exists(token)
             tokens.add(token.hash)
-        check_earlier(append)
 
 
 def _write(db: MemoryDatabase, append: Append) -> None:

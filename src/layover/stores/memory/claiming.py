@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 def claim(db: MemoryDatabase, wish: Claim) -> Claims:
     """Take what is due, or one execution that nobody drives."""
     claimed = tuple(_take(db, head, wish) for head in _found(db, wish))
-    return Claims(
-        claimed=claimed,
-        next_due=min((head.wake_at for head in db.heads.values() if head.wake_at is not None), default=None),
-    )
+    later = [head.wake_at for head in db.heads.values() if head.wake_at is not None and head.wake_at > wish.now]
+    return Claims(claimed=claimed, next_due=min(later, default=None))
 
 
 def _found(db: MemoryDatabase, wish: Claim) -> list[Head]:

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 class MemoryStore:
     """One instance's way to a database, which others may share."""
 
+    lanes = 1
+
     def __init__(self, database: MemoryDatabase | None = None) -> None:
         self.database = database if database is not None else MemoryDatabase()
         self._instance: str | None = None

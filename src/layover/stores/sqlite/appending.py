@@ -13,7 +13,7 @@ import msgspec
 
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
-from layover.stores.checks import check_earlier, check_sender, message_exists, token_exists
+from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.ids import key
 from layover.stores.sqlite.reading import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
@@ -48,7 +48,6 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
                 _send(db, id_, append)
             first, count = append.expected_seq + 1, append.count
             if append.earlier:
-                check_earlier(append)
                 entries += [(id_, one.seq, one.count, one.at, one.events) for one in append.earlier]
                 earlier = sum(one.count for one in append.earlier)
                 first, count = first + earlier, count - earlier
@@ -63,7 +62,7 @@ def commit_informed(db: apsw.Connection, append: Append, decide: Callable[[tuple
     """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
     (outcome,) = commit(db, [append])
     if outcome.verdict == "uninformed":
-        (outcome,) = commit(db, [decide(outcome.commands)])
+        (outcome,) = commit(db, checked_appends([decide(outcome.commands)]))
     return outcome
 
 
@@ -149,7 +148,6 @@ def _derive(db: apsw.Connection, id_: bytes, append: Append) -> None:
 def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
     """Write what it wants of others, and what lets others report to it."""
     for message in append.messages:
-        check_sender(append, message)
         values = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
         db.execute(SQL["insert_message"], values)
         if db.changes() != 1:
@@ -182,7 +180,7 @@ def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) 
                 },
             )
             if db.changes() != 1:
-                raise StoreError(f"There is a pause point {point.id} already.", code="point_exists")
+                raise point_exists(point.id)
             for name, awaited in change.waits:
                 db.execute(SQL["insert_wait"], {"name": name, "key": awaited, "point": point.id, "id": id_})
         case ChangedPoint(point=point):

@@ -10,24 +10,17 @@ import os
 import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote
 
 import apsw
 
+from layover.stores.migrations import Shape
 from layover.stores.sqlite.connection import check_library, connect, translated
 from layover.stores.sqlite.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 
 _SUFFIX = ".lock"
 _COMMANDS = ("purge-", "migrate-")  # they have the file open for a while, and drive nothing
-
-
-class Shape(NamedTuple):
-    """The last migration that a file has taken, none if it is not ours; and the last that this release knows."""
-
-    taken: int | None
-    newest: int
 
 
 def living_instances(path: Path, *, but: str = "") -> list[str]:

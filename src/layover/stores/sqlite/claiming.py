@@ -36,7 +36,7 @@ def claim(db: apsw.Connection, wish: Claim) -> Claims:
     db.executemany(SQL["claim"], taken)
     return Claims(
         claimed=tuple(_claimed(db, head, wish) for head in found),
-        next_due=db.execute(SQL["next_due"]).get,
+        next_due=db.execute(SQL["next_due"], {"now": wish.now}).get,
     )
 
 

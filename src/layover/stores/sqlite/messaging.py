@@ -25,7 +25,11 @@ _BEFORE_ALL = (-(2**63), -(2**63))
 
 def outbox(db: apsw.Connection, now: int, most: int) -> Outbox:
     """Read messages that are due, and when the next one is."""
-    return Outbox(due=tuple(_due(db, now, at_most(most))), next_due=db.execute(SQL["next_message"], {"now": now}).get)
+    return Outbox(
+        due=tuple(_due(db, now, at_most(most))),
+        next_due=db.execute(SQL["next_message"], {"now": now}).get,
+        undispatched_since=db.execute(SQL["undispatched_since"]).get,
+    )
 
 
 def _due(db: apsw.Connection, now: int, most: int) -> list[Message]:

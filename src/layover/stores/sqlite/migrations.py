@@ -1,45 +1,29 @@
-"""Numbered steps from one shape of the tables to the next, each with its way back.
+"""The tables of a file in the shape that this release needs.
 
-The file says of itself that it is ours (`application_id`), and a table says which steps it has taken, with the checksum
-of each. A file of another program, of a newer release, or with a step that reads differently now is refused unchanged.
+The file says of itself that it is ours (`application_id`). A file of another program, of a newer release, or with a
+step that reads differently now is refused unchanged; no step is compatible, since a file is used by one release.
 """
 
 from __future__ import annotations
 
-import hashlib
-from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreUnusable
+from layover.stores.migrations import check_complete, compare, read_migrations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import apsw
 
+    from layover.stores.migrations import Migration
+
 APPLICATION_ID = 0x4C41594F
-
-
-class Migration(NamedTuple):
-    """One step: the statements that take it, and those that take it back."""
-
-    number: int
-    name: str
-    up: str
-    down: str
-
-    @property
-    def checksum(self) -> str:
-        """What tells whether the step is still the one that was taken."""
-        return hashlib.sha256(f"{self.up}\0{self.down}".encode()).hexdigest()
 
 
 def migrations() -> list[Migration]:
     """Return all steps that this release knows."""
-    folder = files("layover.stores.sqlite") / "migrations"
-    texts = {file.name: file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
-    names = sorted({name.partition(".")[0] for name in texts})
-    return [Migration(int(n[:4]), n[5:], texts[f"{n}.up.sql"], texts[f"{n}.down.sql"]) for n in names]
+    return read_migrations("layover.stores.sqlite")
 
 
 def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) -> list[int]:
@@ -78,9 +62,7 @@ def check(db: apsw.Connection, path: Path) -> None:
     known = migrations()
     if db.pragma("application_id") != APPLICATION_ID:
         raise _foreign(path)
-    missing = [step.number for step in known if step.number not in _recorded(db, path, known)]
-    if missing:
-        raise StoreUnusable(f"{path} needs the migrations {missing}.", code="old_database")
+    check_complete(path, known, _recorded(db, path, known))
 
 
 def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
@@ -99,20 +81,8 @@ def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
 
 
 def _recorded(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
-    checksums = {step.number: step.checksum for step in known}
     taken: dict[int, str] = dict(db.execute("SELECT number, checksum FROM migrations"))
-    newer = sorted(taken.keys() - checksums.keys())
-    if newer:
-        raise StoreUnusable(
-            f"{path} was written by a newer release of Layover (migration {newer[-1]}; this one knows "
-            f"{max(checksums)}). Use that release.",
-            code="newer_database",
-        )
-    for number, checksum in sorted(taken.items()):
-        if checksum != checksums[number]:
-            raise StoreUnusable(
-                f"{path} took another migration {number} than this release has.", code="other_migration"
-            )
+    compare(path, known, taken)
     return set(taken)
 
 

@@ -77,6 +77,8 @@ def _machine_time() -> int:
 class SqliteStore:
     """One database file."""
 
+    lanes = 1  # there is one writer: with a second group on its way, both get smaller and in each other's way
+
     def __init__(
         self,
         path: Path | str,

@@ -1,1 +1,1 @@
-SELECT min(wake_at) FROM heads WHERE wake_at IS NOT NULL
+SELECT min(wake_at) FROM heads WHERE wake_at > :now

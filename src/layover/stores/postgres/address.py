@@ -1,0 +1,89 @@
+"""What the address of a database says: where it is, and how it is to be used.
+
+Whatever the driver understands stands in the address as usual (`sslmode`, `sslrootcert`, several hosts …). Ours are
+taken out of it: `schema`, `connections`, `statement_timeout` (in milliseconds), and `pooler=transaction` for one that
+hands each transaction to another connection.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from layover.core.errors import LayoverError
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
+_DIGITS = re.compile(r"[0-9]{1,7}")
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\[\]:@]*)(:[0-9]{0,5})?")
+_MOST = 1_000_000
+_UNREADABLE = (
+    "The address of the database cannot be read; it is like `postgresql://user:password@host:5432/name`, and in a "
+    "password `@`, `/`, `#`, `?`, `[` and `%` are written as %40, %2F, %23, %3F, %5B and %25."
+)
+SCHEMES = ("postgresql", "postgres")
+_OURS = ("schema", "connections", "statement_timeout", "pooler")
+
+
+class MalformedAddress(LayoverError):  # noqa: N818 - it says what the address is
+    """An address that does not say how to reach a database."""
+
+    code = "malformed_address"
+
+
+class Address(NamedTuple):
+    """Where a database is, and how it is used."""
+
+    dsn: str
+    shown: str  # without the password: this is what errors and logs say
+    schema: str = "layover"
+    connections: int = 8
+    statement_timeout: int = 30_000
+    pooled: bool = False
+
+
+def read_address(text: str) -> Address:
+    """Return what an address says."""
+    parts = _parts(text)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    ours = {name: options.pop(name) for name in _OURS if name in options}
+    schema, pooler = ours.get("schema", "layover"), ours.get("pooler", "")
+    shown = _shown(parts)
+    if not _NAME.fullmatch(schema) or schema.startswith("pg_") or schema == "information_schema":
+        text = "a schema is named by small letters, digits and `_`, and not as those of the server"
+        raise MalformedAddress(f"{shown}: {text}: not `{schema}`.")
+    if pooler not in ("", "transaction"):
+        raise MalformedAddress(f"{shown}: `pooler` can only be `transaction`.")
+    return Address(
+        dsn=urlunsplit(parts._replace(query=urlencode(options, quote_via=quote))),
+        shown=shown,
+        schema=schema,
+        connections=_number(shown, ours, "connections", 8, least=3),
+        statement_timeout=_number(shown, ours, "statement_timeout", 30_000, least=100),
+        pooled=pooler == "transaction",
+    )
+
+
+def _parts(text: str) -> SplitResult:
+    """Take an address apart; one with a password that hides where the host begins is not shown at all."""
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise MalformedAddress(_UNREADABLE) from error
+    user, _, hosts = parts.netloc.rpartition("@")
+    if parts.scheme not in SCHEMES or parts.fragment or "@" in user or not all(map(_HOST.fullmatch, hosts.split(","))):
+        raise MalformedAddress(_UNREADABLE)
+    return parts
+
+
+def _number(shown: str, options: dict[str, str], name: str, default: int, *, least: int) -> int:
+    text = options.get(name, str(default))
+    if not _DIGITS.fullmatch(text) or not least <= int(text) <= _MOST:
+        raise MalformedAddress(f"{shown}: `{name}` has to be a number from {least} to {_MOST}, not `{text}`.")
+    return int(text)
+
+
+def _shown(parts: SplitResult) -> str:
+    user, separator, hosts = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    return urlunsplit(parts._replace(netloc=f"{name}{separator}{hosts}", query=""))

@@ -1,0 +1,253 @@
+"""Appends: the only way an execution moves. One statement for a whole group, compared on rows that it has locked.
+
+What is written besides the log belongs to executions whose append has passed. What a careful writer never sends breaks
+a rule of the tables, and then nothing of the group is written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from layover.ports.errors import StoreError
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.stores.checks import checked_appends, point_exists
+from layover.stores.postgres.commit_statements import MOVES, NEW, RESTING_MOVES, commit_statement
+from layover.stores.postgres.reading import commands_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from layover.ports.records import Append, Command, NewExecution
+    from layover.stores.postgres.database import Database, Row, Runs
+
+
+async def commit(db: Database, appends: Sequence[Append]) -> list[Outcome]:
+    """Write what passes; return what became of each."""
+    return await _commit(db, db.address.schema, appends)
+
+
+async def _commit(db: Runs, schema: str, appends: Sequence[Append]) -> list[Outcome]:
+    if not appends:
+        return []
+    group = _Group(appends)
+    statement = commit_statement(schema, frozenset(group.parts))
+    try:
+        refused = await db.fetch_text(statement.text, *(group.values[name] for name in statement.values))
+    except StoreError as error:
+        raise _in_detail(error, appends) from error
+    if not refused:
+        return [_passed(append) for append in appends]
+    return await _outcomes(db, appends, refused)
+
+
+async def commit_informed(db: Database, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+    """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
+
+    async def write(tx: Runs) -> Outcome:
+        await tx.fetch("lock_head", append.execution_id)
+        schema = db.address.schema
+        (outcome,) = await _commit(tx, schema, [append])
+        if outcome.verdict == "uninformed":
+            (outcome,) = await _commit(tx, schema, checked_appends([decide(outcome.commands)]))
+        return outcome
+
+    return await db.transact(write)
+
+
+def _in_detail(error: StoreError, appends: Sequence[Append]) -> StoreError:
+    """Return an error that names what the server has no words for."""
+    match error.code:
+        case "unknown_version":
+            new = [append.new for append in appends if append.new is not None]
+            versions = sorted({f"{info.hash} of the workflow {info.workflow}" for info in new})
+            return StoreError(f"There is no version {' or '.join(versions)}.", code=error.code)
+        case "point_exists":
+            changes = [change for append in appends for change in append.points]
+            opened = sorted({change.point.id for change in changes if isinstance(change, OpenedPoint)})
+            return point_exists(" or ".join(opened))
+        case _:
+            return error
+
+
+def _passed(append: Append) -> Outcome:
+    return Outcome(verdict="passed", commands_seq=append.commands_seen if append.new is None else 0)
+
+
+async def _outcomes(db: Runs, appends: Sequence[Append], refused: list[Row]) -> list[Outcome]:
+    rows = {row[0]: row for row in refused}
+    return [
+        await _refused(db, append, rows[append.execution_id]) if append.execution_id in rows else _passed(append)
+        for append in appends
+    ]
+
+
+async def _refused(db: Runs, append: Append, row: Row) -> Outcome:
+    if append.new is not None:
+        return Outcome(verdict="exists")
+    _, owner, epoch, last_seq, commands_seq = row
+    if (owner, epoch, last_seq) != (append.owner, append.epoch, append.expected_seq):
+        return Outcome(verdict="fenced", commands_seq=commands_seq or 0)
+    # The statement that refused it saw commands as they were when it began, before it had the lock.
+    unread = await commands_after(db, append.execution_id, append.commands_seen)
+    last = unread[-1].n if unread else 0
+    return Outcome(verdict="uninformed", commands_seq=max(commands_seq, last), commands=tuple(unread))
+
+
+class _Group:
+    """The values of a group, column by column, and the parts of the statement that they need."""
+
+    def __init__(self, appends: Sequence[Append]) -> None:
+        self.parts: set[str] = set()
+        self.values: dict[str, Any] = {}
+        new = [append for append in appends if append.new is not None]
+        moves = [append for append in appends if append.new is None]
+        if new:
+            self._begin(new)
+        if moves:
+            self._move(moves)
+        for append in appends:
+            self._belong(append)
+
+    def _begin(self, appends: list[Append]) -> None:
+        self.parts.add(NEW)
+        values = self.values
+        infos: list[NewExecution] = [append.new for append in appends if append.new is not None]
+        rests = [append.rest for append in appends]
+        ends = [append.closed if append.status in CLOSED else None for append in appends]
+        values["new_ids"] = [append.execution_id for append in appends]
+        values["new_workflows"] = [info.workflow for info in infos]
+        values["new_hashes"] = [info.hash for info in infos]
+        values["new_created_at"] = [info.created_at for info in infos]
+        values["new_priorities"] = [info.priority for info in infos]
+        values["new_users"] = [info.user for info in infos]
+        values["new_parents"] = [info.parent_id for info in infos]
+        values["new_correlation_ids"] = [info.correlation_id for info in infos]
+        values["new_tags"] = [_json(info.tags) for info in infos]
+        values["new_status"] = [append.status for append in appends]
+        values["new_epochs"] = [append.epoch for append in appends]
+        values["new_owners"] = [append.owner if append.rest is None else None for append in appends]
+        values["new_wake_at"] = [a.lease_until if a.rest is None else a.rest.wake_at for a in appends]
+        values["new_missing"] = [_json(rest.missing) if rest is not None else None for rest in rests]
+        values["new_counts"] = [_own_count(append) for append in appends]
+        values["new_at"] = [append.at for append in appends]
+        values["new_bodies"] = [append.events for append in appends]
+        values["new_last_seq"] = [append.expected_seq + append.count for append in appends]
+        values["new_finished_at"] = [a.at if end is not None else None for a, end in zip(appends, ends, strict=True)]
+        values["new_outcomes"] = [end.outcome if end is not None else None for end in ends]
+        values["new_error_codes"] = [end.error_code if end is not None else None for end in ends]
+
+    def _move(self, appends: list[Append]) -> None:
+        values = self.values
+        values["ids"] = [append.execution_id for append in appends]
+        values["owners"] = [append.owner for append in appends]
+        values["epochs"] = [append.epoch for append in appends]
+        values["expected"] = [append.expected_seq for append in appends]
+        values["seen"] = [append.commands_seen for append in appends]
+        values["last_seq"] = [append.expected_seq + append.count for append in appends]
+        values["status"] = [append.status for append in appends]
+        values["counts"] = [_own_count(append) for append in appends]
+        values["at"] = [append.at for append in appends]
+        values["bodies"] = [append.events for append in appends]
+        rests = [append.rest for append in appends]
+        if not any(rests):
+            self.parts.add(MOVES)
+            return
+        self.parts.add(RESTING_MOVES)
+        values["rests"] = [rest is not None for rest in rests]
+        values["wake_at"] = [rest.wake_at if rest is not None else None for rest in rests]
+        values["missing"] = [_json(rest.missing) if rest is not None else None for rest in rests]
+
+    def _belong(self, append: Append) -> None:
+        """Add what is written besides the log, if anything."""
+        id_ = append.execution_id
+        for entry in append.earlier:
+            self._add("earlier", _EARLIER, (id_, entry.seq, entry.count, entry.at, entry.events))
+        if append.points:
+            self._change_points(append)
+        if append.snapshot is not None:
+            self._add("snapshots", _SNAPSHOTS, (id_, append.expected_seq + append.count, append.snapshot))
+        if append.closed is not None and append.new is None:
+            end = append.closed
+            is_over = append.status in CLOSED
+            row = (id_, append.at, end.outcome, end.error_code) if is_over else (id_, None, None, None)
+            self._add("ended", _ENDED, row)
+        for message in append.messages:
+            row = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
+            self._add("messages", _MESSAGES, row)
+        for token in append.tokens:
+            self._add("tokens", _TOKENS, (id_, token.hash, token.point))
+
+    def _change_points(self, append: Append) -> None:
+        """Add what became of pause points. A row is written once, so all that happened to a point comes together."""
+        id_, at = append.execution_id, append.at
+        opened: dict[str, OpenedPoint] = {}
+        bodies: dict[str, bytes | None] = {}
+        status: dict[str, str] = {}
+        closed: set[str] = set()
+        for change in append.points:
+            match change:
+                case OpenedPoint(point=point):
+                    if point.id in opened:
+                        raise point_exists(point.id)
+                    opened[point.id] = change
+                    bodies[point.id], status[point.id] = msgspec.json.encode(point), point.status
+                case ChangedPoint(point=point):
+                    bodies[point.id], status[point.id] = msgspec.json.encode(point), point.status
+                case ClosedPoint(id=point_id, how=how):
+                    bodies.setdefault(point_id, None)
+                    status[point_id] = how
+                    closed.add(point_id)
+        for name, body in bodies.items():
+            closed_at = at if name in closed else None
+            first = opened.get(name)
+            if first is None:
+                self._add("changed", _CHANGED, (id_, name, status[name], closed_at, body))
+            else:
+                schema = msgspec.json.encode(first.schema) if first.schema is not None else None
+                point = first.point
+                row = (id_, name, point.kind, status[name], point.opened_at, closed_at, body, schema)
+                self._add("opened", _OPENED, row)
+                if name not in closed:
+                    for signal, key in first.waits:
+                        self._add("waits", _WAITS, (id_, signal, key, name))
+            if name in closed and first is None:
+                self._add("unwaited", _UNWAITED, (id_, name))
+
+    def _add(self, part: str, columns: tuple[str, ...], row: tuple[object, ...]) -> None:
+        if part not in self.parts:
+            self.parts.add(part)
+            for column in columns:
+                self.values[column] = []
+        for column, value in zip(columns, row, strict=True):
+            self.values[column].append(value)
+
+
+_EARLIER = ("earlier_ids", "earlier_seq", "earlier_counts", "earlier_at", "earlier_bodies")
+_SNAPSHOTS = ("snapshot_ids", "snapshot_seq", "snapshot_bodies")
+_ENDED = ("ended_ids", "ended_at", "ended_outcomes", "ended_error_codes")
+_MESSAGES = ("senders", "message_n", "destinations", "message_kinds", "message_bodies", "due_at")
+_TOKENS = ("token_ids", "token_hashes", "token_points")
+_OPENED = (
+    "opened_ids",
+    "opened_points",
+    "opened_kinds",
+    "opened_status",
+    "opened_at",
+    "opened_closed_at",
+    "opened_bodies",
+    "opened_schemas",
+)
+_CHANGED = ("changed_ids", "changed_points", "changed_status", "changed_closed_at", "changed_bodies")
+_WAITS = ("wait_ids", "wait_names", "wait_keys", "wait_points")
+_UNWAITED = ("unwaited_ids", "unwaited_points")
+
+
+def _own_count(append: Append) -> int:
+    """Return how many events are in the last entry: those of earlier moments have entries of their own."""
+    return append.count - sum(entry.count for entry in append.earlier) if append.earlier else append.count
+
+
+def _json(texts: tuple[str, ...]) -> str | None:
+    return msgspec.json.encode(texts).decode() if texts else None

@@ -1,0 +1,78 @@
+"""Who drives what, and until when. A claim never waits for anybody; everything else locks heads by their ids."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from layover.ports.records import Claimed, Claims
+from layover.stores.checks import at_most
+from layover.stores.postgres.reading import commands_of_many
+from layover.stores.postgres.rows import HEAD_COLUMNS, head_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Claim, Lease
+    from layover.stores.postgres.database import Row, Runs
+
+# A head that somebody else has locked is about to move: a moment later it can be renewed without waiting.
+_TRIES = 3
+_BETWEEN_TRIES = 0.02
+
+
+class Found(NamedTuple):
+    """What was claimed, and the time of the server's clock."""
+
+    claims: Claims
+    server_time: int
+
+
+async def claim(db: Runs, wish: Claim) -> Found:
+    """Take what is due, or one execution that nobody drives."""
+    if wish.execution_id is not None:
+        rows = await db.fetch("claim_one", wish.now, wish.instance, wish.lease_until, wish.execution_id)
+    else:
+        most, types = at_most(wish.most), list(wish.types)
+        rows = await db.fetch("claim_due", wish.now, wish.instance, wish.lease_until, most, types)
+    taken = [row for row in rows if row[0] is not None]
+    next_due, server_time = rows[0][HEAD_COLUMNS + 1 :]
+    if taken and wish.lease_until > wish.now:
+        next_due = wish.lease_until if next_due is None else min(next_due, wish.lease_until)
+    return Found(Claims(claimed=await _with_commands(db, taken), next_due=next_due), server_time)
+
+
+async def _with_commands(db: Runs, taken: list[Row]) -> tuple[Claimed, ...]:
+    """Return what was claimed with the commands that each has not read; they cannot be seen by who takes the lock."""
+    heads = [head_of(row[:HEAD_COLUMNS]) for row in taken]
+    behind = [head for head in heads if head.commands_seq > head.commands_done]
+    ids, done = [head.execution_id for head in behind], [head.commands_done for head in behind]
+    commands = await commands_of_many(db, ids, done) if behind else {}
+    return tuple(
+        Claimed(head=head, commands=tuple(commands.get(head.execution_id, ())), taken_over=row[HEAD_COLUMNS])
+        for head, row in zip(heads, taken, strict=True)
+    )
+
+
+async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+    """Keep what is driven; return what was lost."""
+    epochs = {lease.execution_id: lease.epoch for lease in leases}
+    left, lost = list(epochs), set[str]()
+    for tries in range(_TRIES + 1):
+        if not left:
+            break
+        if tries:
+            await asyncio.sleep(_BETWEEN_TRIES)
+        statement = "renew" if tries < _TRIES else "renew_waiting"
+        rows = await db.fetch(statement, instance, left, [epochs[id_] for id_ in left], until)
+        left = [id_ for id_, busy in rows if busy]
+        lost |= {id_ for id_, busy in rows if not busy}
+    return [lease.execution_id for lease in leases if lease.execution_id in lost]
+
+
+async def release(
+    db: Runs, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...]
+) -> None:
+    """Give back what is driven."""
+    ids, epochs = [lease.execution_id for lease in leases], [lease.epoch for lease in leases]
+    await db.fetch("release", instance, ids, epochs, wake_at, list(missing) or None)

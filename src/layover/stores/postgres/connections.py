@@ -1,0 +1,156 @@
+"""Connections to a database: a few, kept open, used by whoever has something to ask.
+
+The driver's own pool makes a task and asks the server to forget its session each time that a connection is given back;
+ours have no session to forget, and every step of every execution passes here. After a failure nobody tries again before
+a moment has passed, a little later each time, so that a server which comes back is not run over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from typing import TYPE_CHECKING
+
+import asyncpg
+
+from layover.ports.errors import StoreUnavailable, StoreUnusable
+from layover.stores.ids import key, text
+from layover.stores.postgres.address import MalformedAddress
+
+if TYPE_CHECKING:
+    from layover.stores.postgres.address import Address
+
+_CONNECT_WITHIN = 10.0  # seconds
+_BEYOND_STATEMENT = 5.0  # seconds that we wait longer than the server should take: then it is not there any more
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 2.0
+
+# Statements are planned once, for any values, and take the way through an index however small a table is: it will grow.
+_SETTINGS = {
+    "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "default_transaction_isolation": "read committed",  # what is decided under a lock is read after it
+}
+_OLDEST_SERVER = 14
+# What the server says of an option in the address that it does not know.
+_NO_SUCH_OPTION = (
+    asyncpg.UndefinedObjectError,
+    asyncpg.InvalidParameterValueError,
+    asyncpg.CantChangeRuntimeParamError,
+)
+
+
+async def connect(address: Address, name: str = "layover") -> asyncpg.Connection:
+    """Open a connection; behind a pooler it can neither have settings nor prepare statements."""
+    seconds = address.statement_timeout / 1000
+    settings = {"application_name": name}
+    if not address.pooled:
+        idle = f"{address.statement_timeout}ms"
+        settings |= {**_SETTINGS, "statement_timeout": idle, "idle_in_transaction_session_timeout": idle}
+    try:
+        connection: asyncpg.Connection = await asyncpg.connect(
+            address.dsn,
+            timeout=_CONNECT_WITHIN,
+            command_timeout=seconds + _BEYOND_STATEMENT,
+            statement_cache_size=0 if address.pooled else 300,
+            max_cached_statement_lifetime=0,
+            server_settings=settings,
+        )
+    except (ValueError, *_NO_SUCH_OPTION) as error:
+        raise MalformedAddress(f"{address.shown}: {error}.") from error
+    try:
+        check_version(address, connection.get_server_version().major)
+        await connection.set_type_codec("uuid", schema="pg_catalog", encoder=key, decoder=text, format="binary")
+    except BaseException:
+        connection.terminate()
+        raise
+    return connection
+
+
+def check_version(address: Address, major: int) -> None:
+    """Refuse a server that is older than what we were tried on."""
+    if major < _OLDEST_SERVER:
+        text = f"{address.shown} is PostgreSQL {major}; Layover needs {_OLDEST_SERVER} or newer."
+        raise StoreUnusable(text, code="old_server")
+
+
+class Connections:
+    """At most so many connections; who finds none free waits for one."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._free: list[asyncpg.Connection] = []
+        self._count = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._pause = 0.0
+        self._not_before = 0.0
+        self._closed = False
+
+    async def take(self) -> asyncpg.Connection:
+        """Return a connection that nobody else uses."""
+        while True:
+            while self._free:
+                connection = self._free.pop()
+                if not connection.is_closed():
+                    return connection
+                self._count -= 1
+            if self._closed:
+                raise StoreUnavailable("The store is closed.", code="closed")
+            if self._count < self._address.connections:
+                return await self._another()
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                await turn
+            except BaseException:
+                if turn.done() and not turn.cancelled():
+                    self._next()  # it was our turn, and we do not take it
+                raise
+
+    def give(self, connection: asyncpg.Connection) -> None:
+        """Give a connection back."""
+        if connection.is_closed() or self._closed:
+            self._count -= 1
+            connection.terminate()
+        else:
+            self._free.append(connection)
+        self._next()
+
+    async def close(self) -> None:
+        """Let go of all connections; what is in use is let go of when it is given back."""
+        self._closed = True
+        for connection in self._free:
+            try:
+                await connection.close(timeout=1)
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                connection.terminate()
+        self._free.clear()
+        while self._waiting:
+            self._next()
+
+    async def _another(self) -> asyncpg.Connection:
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._not_before:
+            raise StoreUnavailable(f"{self._address.shown} could not be reached just now.", code="unreachable")
+        self._count += 1
+        try:
+            connection = await connect(self._address)
+        except BaseException as error:
+            self._count -= 1
+            if isinstance(error, Exception):
+                self._pause = min(max(self._pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
+                # Not all instances at the same moment.
+                self._not_before = loop.time() + self._pause * random.uniform(0.5, 1)  # noqa: S311 - no secret
+            self._next()
+            raise
+        self._pause = self._not_before = 0.0
+        return connection
+
+    def _next(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return

@@ -1,0 +1,128 @@
+"""Statements by their names, run on a connection that is free; errors of the driver become ours.
+
+What the server refused because of others at the same moment (a deadlock, a serialization failure) has certainly written
+nothing and is tried again. What was not answered may have been written: that is told, and who asked finds out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import asyncpg
+
+from layover.ports.errors import StoreError
+from layover.stores.postgres.connections import Connections
+from layover.stores.postgres.errors import REPEATABLE, told
+from layover.stores.postgres.statements import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from layover.stores.postgres.address import Address
+
+T = TypeVar("T")
+Row: TypeAlias = asyncpg.Record
+
+_TRIES = 5
+
+
+class Runs(Protocol):
+    """Whatever runs statements: each in a transaction of its own, or several in one."""
+
+    async def fetch(self, name: str, *values: object) -> list[Row]:
+        """Run a statement; return its rows."""
+
+    async def fetch_text(self, statement: str, *values: object) -> list[Row]:
+        """Run a statement that was put together; return its rows."""
+
+    async def fetchrow(self, name: str, *values: object) -> Row | None:
+        """Run a statement; return its first row, if there is one."""
+
+    async def fetchval(self, name: str, *values: object) -> Any:
+        """Run a statement; return the first value of its first row, if there is one."""
+
+
+class Transaction:
+    """Statements that are written together or not at all, on one connection."""
+
+    def __init__(self, connection: asyncpg.Connection, sql: dict[str, str]) -> None:
+        self._connection = connection
+        self._sql = sql
+
+    async def fetch(self, name: str, *values: object) -> list[Row]:
+        """Run a statement; return its rows."""
+        return await self.fetch_text(self._sql[name], *values)
+
+    async def fetch_text(self, statement: str, *values: object) -> list[Row]:
+        """Run a statement that was put together; return its rows."""
+        return await self._connection.fetch(statement, *values)
+
+    async def fetchrow(self, name: str, *values: object) -> Row | None:
+        """Run a statement; return its first row, if there is one."""
+        return await self._connection.fetchrow(self._sql[name], *values)
+
+    async def fetchval(self, name: str, *values: object) -> Any:
+        """Run a statement; return the first value of its first row, if there is one."""
+        return await self._connection.fetchval(self._sql[name], *values)
+
+
+class Database:
+    """Where statements are sent."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.sql = statements(address.schema)
+        self._connections = Connections(address)
+        self.statements = 0
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        await self._connections.close()
+
+    async def fetch(self, name: str, *values: object) -> list[Row]:
+        """Run a statement in a transaction of its own; return its rows."""
+        return await self.fetch_text(self.sql[name], *values)
+
+    async def fetch_text(self, statement: str, *values: object) -> list[Row]:
+        """Run a statement that was put together, in a transaction of its own; return its rows."""
+        return await self._with(lambda connection: connection.fetch(statement, *values))
+
+    async def fetchrow(self, name: str, *values: object) -> Row | None:
+        """Run a statement; return its first row, if there is one."""
+        rows = await self.fetch(name, *values)
+        return rows[0] if rows else None
+
+    async def fetchval(self, name: str, *values: object) -> Any:
+        """Run a statement; return the first value of its first row, if there is one."""
+        rows = await self.fetch(name, *values)
+        return rows[0][0] if rows else None
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run what `work` does in one transaction; it may be run more than once."""
+
+        async def transaction(connection: asyncpg.Connection) -> T:
+            async with connection.transaction():
+                return await work(Transaction(connection, self.sql))
+
+        return await self._with(transaction)
+
+    async def _with(self, use: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
+        for tries_left in reversed(range(_TRIES)):
+            self.statements += 1
+            try:
+                connection = await self._connections.take()
+                try:
+                    return await use(connection)
+                finally:
+                    self._connections.give(connection)
+            except (StoreError, asyncio.CancelledError):
+                raise
+            except REPEATABLE as error:
+                if not tries_left:
+                    raise told(error, self.address.shown) from error
+            except Exception as error:
+                if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, UnicodeEncodeError)):
+                    raise told(error, self.address.shown) from error
+                raise
+        raise AssertionError("there is a last try")

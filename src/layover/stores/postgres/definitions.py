@@ -1,0 +1,20 @@
+"""Keeping definitions. A version never changes; the same definition twice in a row is one version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.postgres.rows import version_of
+
+if TYPE_CHECKING:
+    from layover.ports.records import Version
+    from layover.stores.postgres.database import Database
+
+
+async def save(db: Database, workflow: str, hash_: str, document: bytes, now: int) -> Version:
+    """Keep a definition as the newest version, unless it is that already."""
+    while True:
+        row = await db.fetchrow("save_version", workflow, hash_, document, now)
+        if row is not None:
+            return version_of(row)
+        # Somebody else took the number while we looked; whoever did is done, so this cannot go on for ever.

@@ -1,0 +1,32 @@
+"""What is wrong with a database and cannot be seen through the port: rows that belong to nothing.
+
+Damage is not looked for: it is the server that keeps the pages, and whoever runs it has tools for that (`pg_amcheck`,
+checksums).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.ports.records import Fault
+
+if TYPE_CHECKING:
+    from layover.stores.postgres.database import Database, Transaction
+
+
+async def faults(db: Database) -> list[Fault]:
+    """Return what none of our statements can have written."""
+
+    async def look(tx: Transaction) -> list[Fault]:
+        await tx.fetch("read_all")
+        found: list[Fault] = []
+        for table, id_ in await tx.fetch("strays"):
+            without = "executions" if table == "heads" else "heads"
+            message = f"It has rows in `{table}`, and none in `{without}`."
+            found.append(Fault(code="stray_rows", message=message, execution_id=id_))
+        for (id_,) in await tx.fetch("unversioned"):
+            message = "The version of its workflow is gone."
+            found.append(Fault(code="unknown_version", message=message, execution_id=id_))
+        return found
+
+    return await db.transact(look)

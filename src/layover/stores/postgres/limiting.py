@@ -1,0 +1,221 @@
+"""Who may begin when only so many may.
+
+Whatever counts under a name is done under the lock of that name, held until the end of the transaction. Locks are taken
+in one order: the execution that asks, the name of its slots, the names of rates by the alphabet, then heads, by one
+`enqueue`; what is kept here is written after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from layover.ports.records import CLOSED, Admission, Enqueued
+from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
+from layover.stores.postgres.commanding import enqueue, until_seen
+from layover.stores.postgres.rows import place_of_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from layover.ports.records import Wish
+    from layover.stores.limits import Place
+    from layover.stores.postgres.database import Database, Runs
+
+_AT_ONCE = 10  # of a line: usually one gets the slot that another gives back
+_FRONT = (-(2**63), "00000000-0000-0000-0000-000000000000")  # before all that are in line
+
+
+class _Names(NamedTuple):
+    """What a place is under."""
+
+    slots: str | None
+    rate: str | None
+
+
+async def admit(db: Database, wish: Wish, now: int) -> Admission:
+    """Let an execution begin if its limits allow it, or keep its place."""
+    names = _names(place_of(wish, now))
+
+    async def work(tx: Runs) -> Admission | _Names:
+        return await _admit(tx, wish, names, now)
+
+    while isinstance(told := await until_seen(lambda: db.transact(work)), _Names):
+        names = told  # it has a place since before, by another wish
+    return told
+
+
+async def _admit(tx: Runs, wish: Wish, names: _Names, now: int) -> Admission | _Names:
+    """Do all of it; or nothing, if it has to be done under other names: those are returned."""
+    await _lock(tx, f"execution:{wish.execution_id}", *_locks(names))
+    row = await tx.fetchrow("limits", wish.execution_id, names.slots, names.rate)
+    if row is None or row[0] in CLOSED:
+        return Admission(state="rejected")
+    _, held, used_until, *kept = row
+    was = place_of_row(kept) if kept[0] is not None else None
+    place = was if was is not None else place_of(wish, now)
+    if _names(place) != names:
+        return _names(place)
+    has_room, slots = _has_room(place, held), wish.slots
+    if was is None and slots is not None and not has_room:
+        if slots.on_conflict == "reject":
+            holders = await _holders(tx, slots.name, MOST_HOLDERS)
+            return Admission(state="rejected", name=slots.name, holders=tuple(holders))
+        if slots.on_conflict == "cancel_running":
+            others = [*await _holders(tx, slots.name, None), *await _line(tx, slots.name)]
+            await enqueue(tx, [cancellation(other, wish.execution_id) for other in others], now)
+    used = {names.rate: used_until} if names.rate is not None and used_until is not None else {}
+    spent = dict(used)
+    if not place.admitted and (has_room or not place.is_in_line):
+        place = _advanced(place, spent, now)
+    if place != was and not await _tell_and_save(tx, [place], now):
+        return Admission(state="rejected")
+    await _save_rates(tx, dict(spent.items() - used.items()))
+    return await admission(tx, wish.execution_id) or Admission(state="rejected")
+
+
+def _advanced(place: Place, used: dict[str, int], now: int) -> Place:
+    """Return how things stand for an execution once it has the slot that it wants; `used` is used up with it."""
+    if place.is_in_line:
+        place = replace(place, held_at=now)
+    rate = place.rate
+    if rate is not None and place.start_at is None:
+        start_at, used[rate.name] = reserved(rate, used.get(rate.name, 0), now)
+        place = replace(place, start_at=start_at)
+    return replace(place, admitted=place.start_at is None or place.start_at <= now)
+
+
+async def _tell_and_save(tx: Runs, places: Sequence[Place], now: int) -> list[Place]:
+    """Tell those who are admitted, and write how things stand; return for whom.
+
+    One that was closed at this very moment is left as it was: whoever closes gives its place back.
+    """
+    admitted = [place.execution_id for place in places if place.admitted]
+    told = await enqueue(tx, [admittance(id_) for id_ in admitted], now)
+    closed = {id_ for id_, answer in zip(admitted, told, strict=True) if not isinstance(answer, Enqueued)}
+    kept = [place for place in places if place.execution_id not in closed]
+    await _save(tx, kept)
+    return kept
+
+
+async def free(db: Database, execution_id: str, now: int) -> list[str]:
+    """Give back a slot or a place in line; return those that were admitted in its stead."""
+
+    async def work(tx: Runs) -> list[str]:
+        return await _free(tx, execution_id, now)
+
+    return await until_seen(lambda: db.transact(work))
+
+
+async def _free(tx: Runs, execution_id: str, now: int) -> list[str]:
+    # While it asks for a place, nobody else sees one yet: without this lock we would leave before it is there.
+    await _lock(tx, f"execution:{execution_id}")
+    name: str | None = await tx.fetchval("place_name", execution_id)
+    await _lock(tx, *_locks(_Names(name, None)))
+    held: int | None = await tx.fetchval("held_by_others", execution_id)
+    if held is None:
+        return []
+    following, leaving = await _following(tx, name, held, execution_id) if name is not None else ([], [])
+    rates = sorted({place.rate.name for place in following if place.rate is not None})
+    await _lock(tx, *(f"rate:{rate}" for rate in rates))
+    used = {row["name"]: row["used_until"] for row in await tx.fetch("rates", rates)} if rates else {}
+    advanced = await _tell_and_save(tx, [_advanced(place, used, now) for place in following], now)
+    await tx.fetch("drop_places", [execution_id, *leaving])
+    await _save_rates(tx, used)
+    await _hasten(tx, advanced, now)
+    return [place.execution_id for place in advanced if place.admitted]
+
+
+async def _following(tx: Runs, name: str, held: int, leaver: str) -> tuple[list[Place], list[str]]:
+    """Return those in line that there is room for, and those who were ended while they were in line."""
+    following: list[Place] = []
+    ended: list[str] = []
+    after, is_end = _FRONT, False
+    while not is_end:
+        rows = await tx.fetch("next_in_line", name, *after, _AT_ONCE)
+        is_end = len(rows) < _AT_ONCE
+        for is_open, *kept in rows:
+            place = place_of_row(kept)
+            after = (place.rank, place.execution_id)
+            if place.execution_id == leaver:
+                continue
+            if not is_open:
+                ended.append(place.execution_id)
+            elif _has_room(place, held + len(following)):
+                following.append(place)
+            else:
+                is_end = True
+                break
+    return following, ended
+
+
+async def _hasten(tx: Runs, places: Sequence[Place], now: int) -> None:
+    """Have what an execution has for itself come due when it may begin."""
+    if places:
+        moments = [max(now, place.start_at or now) for place in places]
+        await tx.fetch("hasten_messages", [place.execution_id for place in places], moments)
+
+
+async def admission(db: Runs, execution_id: str) -> Admission | None:
+    """Tell how things stand."""
+    row = await db.fetchrow("standing", execution_id, MOST_HOLDERS)
+    if row is None:
+        return None
+    *kept, ahead, holders = row
+    return standing(place_of_row(kept), ahead + 1, holders)
+
+
+async def forget_rates(db: Runs, now: int) -> int:
+    """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
+    return len(await db.fetch("forget_rates", now * 1000))
+
+
+def _has_room(place: Place, held: int) -> bool:
+    return place.most is not None and held < place.most
+
+
+def _names(place: Place) -> _Names:
+    return _Names(place.name, place.rate.name if place.rate is not None else None)
+
+
+def _locks(names: _Names) -> list[str]:
+    slots = [f"slots:{names.slots}"] if names.slots is not None else []
+    return [*slots, f"rate:{names.rate}"] if names.rate is not None else slots
+
+
+async def _lock(tx: Runs, *names: str) -> None:
+    if names:
+        await tx.fetch("lock_limits", names)
+
+
+async def _holders(tx: Runs, name: str, most: int | None) -> list[str]:
+    return [id_ for (id_,) in await tx.fetch("holders", name, most)]
+
+
+async def _line(tx: Runs, name: str) -> list[str]:
+    return [id_ for (id_,) in await tx.fetch("line", name)]
+
+
+async def _save_rates(tx: Runs, used: Mapping[str, int]) -> None:
+    if used:
+        await tx.fetch("save_rates", list(used), list(used.values()))
+
+
+async def _save(tx: Runs, places: Sequence[Place]) -> None:
+    if not places:
+        return
+    rates = [place.rate for place in places]
+    await tx.fetch(
+        "save_places",
+        [place.execution_id for place in places],
+        [place.name for place in places],
+        [place.most for place in places],
+        [place.rank for place in places],
+        [place.held_at for place in places],
+        [rate.name if rate is not None else None for rate in rates],
+        [rate.limit if rate is not None else None for rate in rates],
+        [rate.per_ms if rate is not None else None for rate in rates],
+        [place.start_at for place in places],
+        [place.admitted for place in places],
+    )

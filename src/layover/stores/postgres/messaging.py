@@ -1,0 +1,75 @@
+"""What executions want of each other, until it has arrived; and the tokens that others report with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from layover.ports.records import Outbox
+from layover.stores.checks import at_most
+from layover.stores.postgres.rows import message_of, wait_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Message, Wait
+    from layover.stores.postgres.database import Runs
+
+_Turn: TypeAlias = "tuple[int, str, int, str]"  # a moment, and what a message is known by
+
+_BEFORE_ALL: _Turn = (-(2**63), "00000000-0000-0000-0000-000000000000", -(2**31), "")
+_MORE_EACH_TIME = 4
+_MOST_AT_ONCE = 2_000
+
+
+async def outbox(db: Runs, now: int, most: int) -> Outbox:
+    """Read messages that are due, and when the next one is.
+
+    A message is due when all before it to the same destination are. Candidates come by their own time, which is never
+    after their turn: so everything that has its turn by the time of the last candidate is known, and if it is enough,
+    nothing more is read. What is held up does not count: a crowd of such messages hides nobody.
+    """
+    most = chunk = at_most(most)
+    due: list[tuple[_Turn, Message]] = []
+    last = _BEFORE_ALL
+    while True:
+        rows = await db.fetch("messages_due", now, chunk, *last)
+        next_due, undispatched_since = rows[0][:2]
+        # One row is always there, for what is told besides.
+        candidates = [(turn, message_of(row)) for _, _, turn, *row in rows if turn is not None]
+        due += [(_turn(message, turn), message) for turn, message in candidates if turn <= now]
+        due = sorted(due, key=lambda one: one[0])[:most]
+        if not candidates or len(candidates) < chunk:
+            break
+        _, message = candidates[-1]
+        last = _turn(message, message.due_at)
+        if len(due) == most :
+            break
+        chunk = max(chunk, min(chunk * _MORE_EACH_TIME, _MOST_AT_ONCE))
+    messages = tuple(message for _, message in due)
+    return Outbox(due=messages, next_due=next_due, undispatched_since=undispatched_since)
+
+
+def _turn(message: Message, at: int) -> _Turn:
+    return at, message.sender, message.n, message.destination
+
+
+async def sent(db: Runs, messages: Sequence[Message]) -> None:
+    """Forget messages that have arrived."""
+    senders, destinations = [one.sender for one in messages], [one.destination for one in messages]
+    await db.fetch("drop_messages", senders, destinations, [one.n for one in messages])
+
+
+async def postpone(db: Runs, message: Message, due_at: int) -> None:
+    """Keep a message for later."""
+    await db.fetch("postpone_message", message.sender, message.destination, message.n, due_at)
+
+
+async def outgoing(db: Runs, sender: str) -> list[Message]:
+    """Read the messages of one execution that have not arrived, in the order in which they were written."""
+    return [message_of(row) for row in await db.fetch("messages_of", sender)]
+
+
+async def token(db: Runs, hash_: bytes) -> Wait | None:
+    """Find the point that a token belongs to."""
+    row = await db.fetchrow("token", hash_)
+    return wait_of(row) if row is not None else None

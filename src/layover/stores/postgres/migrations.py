@@ -1,0 +1,164 @@
+"""The tables of a schema in the shape that this release needs.
+
+A schema with tables of somebody else is refused unchanged, and so is one of a newer release. But while instances are
+replaced one after the other, older ones go on beside newer ones: a step whose first line is `-- compatible` is one that
+releases from before it can live with, and the table of migrations says so to those who do not know it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import asyncpg
+
+from layover.ports.errors import StoreUnavailable, StoreUnusable
+from layover.stores.migrations import check_complete, compare, read_migrations
+from layover.stores.postgres.database import Transaction
+from layover.stores.postgres.shaping import FOR_LONG, own_connection, shaping
+from layover.stores.postgres.statements import in_schema, statements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.stores.migrations import Migration
+    from layover.stores.postgres.address import Address
+    from layover.stores.postgres.database import Database, Runs
+
+_LONGEST_WAIT = 5_000  # milliseconds for a table that others use; those who come later wait behind us
+
+
+class Taken(NamedTuple):
+    """The steps that a schema has taken: the checksum of each, and those that older releases can live with."""
+
+    checksums: dict[int, str]
+    compatible: frozenset[int]
+
+
+def migrations() -> list[Migration]:
+    """Return all steps that this release knows."""
+    return read_migrations("layover.stores.postgres")
+
+
+async def migrate(
+    address: Address, now: int, to: int | None = None, known: Sequence[Migration] | None = None
+) -> list[int]:
+    """Bring a schema to a number (the newest by default), up or down; return the steps that were taken.
+
+    Several processes may try at once: one does the work, the others find it done. When there is nothing to do it only
+    reads, and waits for nobody. Whoever does not know all steps that were taken takes none of them back.
+    """
+    known = migrations() if known is None else known
+    async with own_connection(address) as connection:
+        tables = Transaction(connection, statements(address.schema))
+        had = await taken(tables)
+        if had is not None and not _to_do(address, known, had, to):
+            return []
+        try:
+            patience = min(address.statement_timeout, _LONGEST_WAIT)
+            async with shaping(connection, address, patience, turn=address.statement_timeout):
+                return await _take(connection, tables, address, _Wanted(known, to, now))
+        except asyncpg.LockNotAvailableError as error:
+            text = f"The tables of {address.shown} are in use by a transaction that takes long; nothing was done."
+            raise StoreUnavailable(text, code="locked") from error
+
+
+async def check(db: Database, known: Sequence[Migration] | None = None) -> None:
+    """Refuse a schema that is not there, not ours, or not entirely in the shape that this release needs."""
+    known = migrations() if known is None else known
+    had = await check_known(db, known)
+    check_complete(_place(db.address), known, had.checksums)
+
+
+async def check_known(db: Database, known: Sequence[Migration] | None = None) -> Taken:
+    """Refuse a schema that is not there, not ours, or of a newer release; return the steps that it has taken."""
+    known = migrations() if known is None else known
+    had = await taken(db)
+    if had is None:
+        _, tables = await _tables(db, db.address)
+        if tables:
+            raise _foreign(db.address)
+        text = f"There is no database of Layover at {db.address.shown} (schema `{db.address.schema}`)."
+        raise StoreUnavailable(text, code="missing")
+    compare(_place(db.address), known, had.checksums, had.compatible)
+    return had
+
+
+async def taken(db: Runs) -> Taken | None:
+    """Return the steps that a schema has taken; None if it does not say, since it is not there or not ours."""
+    try:
+        rows = await db.fetch("taken_migrations")
+    except (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError):
+        return None
+    except StoreUnusable as error:
+        if error.code != "foreign":
+            raise
+        return None
+    return Taken(
+        {number: checksum for number, checksum, _ in rows},
+        frozenset(number for number, _, compatible in rows if compatible),
+    )
+
+
+class _Wanted(NamedTuple):
+    """Where a schema is to be brought, and when that was wanted."""
+
+    known: Sequence[Migration]
+    to: int | None
+    now: int
+
+
+async def _take(connection: asyncpg.Connection, tables: Transaction, address: Address, wanted: _Wanted) -> list[int]:
+    """Take all steps that are wanted, up or down."""
+    had = await _prepared(tables, connection, address)
+    steps = _to_do(address, wanted.known, had, wanted.to)
+    for step in steps:
+        is_down = step.number in had.checksums
+        text = in_schema(step.down if is_down else step.up, address.schema)
+        await connection.execute(text, timeout=FOR_LONG)
+        if is_down:
+            await tables.fetch("delete_migration", step.number)
+        else:
+            row = (step.number, step.name, step.checksum, wanted.now, step.is_compatible)
+            await tables.fetch("insert_migration", *row)
+    return [step.number for step in steps]
+
+
+async def _prepared(tables: Transaction, connection: asyncpg.Connection, address: Address) -> Taken:
+    """Return the steps that a schema has taken; one that is not there, or is empty, becomes ours."""
+    has_schema, names = await _tables(tables, address)
+    if names and "migrations" not in names:
+        raise _foreign(address)
+    if not has_schema:  # whoever may not make one can be given one
+        await connection.execute(f"CREATE SCHEMA {address.schema}")
+    if "migrations" not in names:
+        await tables.fetch("create_migrations")
+    had = await taken(tables)
+    if had is None:
+        raise _foreign(address)
+    return had
+
+
+def _to_do(address: Address, known: Sequence[Migration], had: Taken, to: int | None) -> list[Migration]:
+    """Return the steps that are missing, or else, the last one first, those that are too many."""
+    place = _place(address)
+    target = known[-1].number if to is None else to
+    # A step back may take what a step stands on that we do not know.
+    is_back = any(step.number > target for step in known if step.number in had.checksums)
+    compare(place, known, had.checksums, () if is_back else had.compatible)
+    if is_back:
+        return [step for step in reversed(known) if step.number in had.checksums and step.number > target]
+    return [step for step in known if step.number not in had.checksums and step.number <= target]
+
+
+async def _tables(db: Runs, address: Address) -> tuple[bool, list[str]]:
+    ((has_schema, names),) = await db.fetch("tables", address.schema)
+    return has_schema, names
+
+
+def _place(address: Address) -> str:
+    return f"The schema `{address.schema}` of {address.shown}"
+
+
+def _foreign(address: Address) -> StoreUnusable:
+    text = f"The schema `{address.schema}` of {address.shown} has tables of another program; Layover needs its own."
+    return StoreUnusable(text, code="foreign")

@@ -1,0 +1,15 @@
+DROP TABLE layover.instances;
+DROP TABLE layover.locks;
+DROP TABLE layover.rates;
+DROP TABLE layover.places;
+DROP TABLE layover.signals;
+DROP TABLE layover.waits;
+DROP TABLE layover.tokens;
+DROP TABLE layover.outbox;
+DROP TABLE layover.commands;
+DROP TABLE layover.pause_points;
+DROP TABLE layover.snapshots;
+DROP TABLE layover.events;
+DROP TABLE layover.executions;
+DROP TABLE layover.heads;
+DROP TABLE layover.versions;

@@ -1,0 +1,170 @@
+"""What readers ask for. Each call is one statement, and so sees one moment of the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.ports.records import Loaded
+from layover.stores.checks import at_most, check_ids
+from layover.stores.postgres.rows import (
+    HEAD_COLUMNS,
+    INFO_COLUMNS,
+    command_of,
+    entry_of,
+    execution_of,
+    head_of,
+    info_of,
+    point_of,
+    version_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import (
+        Command,
+        Entry,
+        ExecutionFilter,
+        ExecutionRow,
+        Head,
+        PointFilter,
+        PointRow,
+        Version,
+    )
+    from layover.stores.postgres.database import Database, Row, Runs, Transaction
+
+
+# A list begins beyond any row: what is compared in any case can be sought in an index.
+_NEWEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+_OLDEST = (-(2**63), "")
+_WAITING = frozenset({"open", "answered"})
+_ALL_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS
+
+
+async def load(db: Runs, execution_ids: Sequence[str]) -> list[Loaded | None]:
+    """Read what states are made from.
+
+    Head, snapshot and entries come from one statement: between two, the log could grow, or be deleted with the rest.
+    """
+    check_ids(execution_ids)
+    found = {row[0]: _loaded(row) for row in await db.fetch("load", list(dict.fromkeys(execution_ids)))}
+    return [found.get(execution_id) for execution_id in execution_ids]
+
+
+def _loaded(row: Row) -> Loaded:
+    snapshot, *columns = row[_ALL_COLUMNS:]
+    return Loaded(
+        head=head_of(row[:HEAD_COLUMNS]),
+        info=info_of(row[HEAD_COLUMNS:_ALL_COLUMNS]),
+        snapshot=snapshot,
+        # A log without entries has no list of them.
+        entries=tuple(map(entry_of, zip(*(column or () for column in columns), strict=True))),
+    )
+
+
+async def head_by(db: Runs, execution_id: str) -> Head | None:
+    """Find the head of an execution."""
+    row = await db.fetchrow("head", execution_id)
+    return head_of(row) if row is not None else None
+
+
+async def commands_after(db: Runs, execution_id: str, after: int) -> list[Command]:
+    """Read the commands of an execution that came after one of them."""
+    check_ids([execution_id])
+    return [command_of(row) for row in await db.fetch("commands_after", execution_id, after)]
+
+
+async def commands_of_many(db: Runs, execution_ids: Sequence[str], afters: Sequence[int]) -> dict[str, list[Command]]:
+    """Read the commands of executions that came after one of theirs; one without any is not among them."""
+    found: dict[str, list[Command]] = {}
+    for execution_id, *columns in await db.fetch("commands_of_many", execution_ids, afters):
+        found.setdefault(execution_id, []).append(command_of(columns))
+    return found
+
+
+async def unread(db: Runs, seen: Sequence[tuple[str, int]]) -> list[str]:
+    """Return those executions that have commands beyond the number that their driver has seen."""
+    ids = [execution_id for execution_id, _ in seen]
+    check_ids(ids)
+    return [row[0] for row in await db.fetch("unread", ids, [n for _, n in seen])]
+
+
+async def get(db: Runs, execution_id: str) -> ExecutionRow | None:
+    """Find an execution."""
+    check_ids([execution_id])
+    row = await db.fetchrow("execution", execution_id)
+    return execution_of(row) if row is not None else None
+
+
+async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions, newest first, by the index that serves best what is asked for."""
+    after = wanted.after if wanted.after is not None else _NEWEST
+    check_ids([after[1]])
+    limit = at_most(wanted.limit)
+    usual = (wanted.workflow, wanted.status or None, limit, *after)
+    if wanted.parent_id is not None:
+        check_ids([wanted.parent_id])
+        rows = await db.fetch("page_of_parent", *usual, wanted.parent_id, wanted.tag)
+    elif wanted.tag is not None:
+        rows = await db.fetch("page_of_tag", *usual, wanted.tag)
+    elif set(wanted.status) == {"paused"}:
+        rows = await db.fetch("page_of_paused", wanted.workflow, limit, *after)
+    else:
+        rows = await db.fetch("page", *usual)
+    return [execution_of(row) for row in rows]
+
+
+async def history(db: Runs, execution_id: str, since: int, limit: int) -> list[Entry]:
+    """Read the log from the entry that holds an event on."""
+    check_ids([execution_id])
+    return [entry_of(row) for row in await db.fetch("history", execution_id, since, at_most(limit))]
+
+
+async def points(db: Runs, wanted: PointFilter) -> list[PointRow]:
+    """List pause points, oldest first, by the index that serves best what is asked for."""
+    after = wanted.after if wanted.after is not None else _OLDEST
+    usual = (wanted.workflow, wanted.kind, wanted.status or None, at_most(wanted.limit), *after)
+    if wanted.execution_id is not None:
+        check_ids([wanted.execution_id])
+        rows = await db.fetch("points_of_execution", *usual, wanted.execution_id)
+    elif wanted.status and _WAITING.issuperset(wanted.status):
+        rows = await db.fetch("points_waiting", *usual)
+    else:
+        rows = await db.fetch("points", *usual)
+    return [point_of(row) for row in rows]
+
+
+async def point_by(db: Runs, point_id: str) -> PointRow | None:
+    """Find a pause point, be it closed."""
+    row = await db.fetchrow("point", point_id)
+    return point_of(row) if row is not None else None
+
+
+async def counts(db: Database) -> dict[str, int]:
+    """Count executions by status."""
+
+    async def count(tx: Transaction) -> dict[str, int]:
+        await tx.fetch("read_all")
+        return {row["status"]: row["count"] for row in await tx.fetch("counts")}
+
+    return await db.transact(count)
+
+
+async def version(db: Runs, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    row = await db.fetchrow("version_by_hash", hash_)
+    return version_of(row) if row is not None else None
+
+
+async def latest(db: Runs, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    row = await db.fetchrow("latest_version", workflow)
+    return version_of(row) if row is not None else None
+
+
+async def versions(db: Runs, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is not None:
+        return [version_of(row) for row in await db.fetch("versions_of", workflow)]
+    # The index has names and numbers the other way round.
+    return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]

@@ -1,0 +1,46 @@
+"""What arrives from outside by name and key, and who waits for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.checks import at_most
+from layover.stores.postgres.rows import signal_of, wait_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Signal, Wait
+    from layover.stores.postgres.database import Runs
+
+
+async def keep(db: Runs, signal: Signal) -> bool:
+    """Keep a signal, unless it is there."""
+    values = (signal.id, signal.name, signal.key, signal.at, signal.data)
+    return await db.fetchrow("insert_signal", *values) is not None
+
+
+async def waits(db: Runs, name: str, key: str) -> list[Wait]:
+    """Read who waits, in the order of the points."""
+    return [wait_of(row) for row in await db.fetch("waits", name, key)]
+
+
+async def signals(db: Runs, name: str, key: str, since: int) -> list[Signal]:
+    """Read the signals of a name and key since a moment."""
+    return [signal_of(row) for row in await db.fetch("signals", name, key, since)]
+
+
+async def undispatched(db: Runs, before: int, most: int) -> list[Signal]:
+    """Read signals whose waits have not all been told."""
+    return [signal_of(row) for row in await db.fetch("signals_undispatched", before, at_most(most))]
+
+
+async def dispatched(db: Runs, ids: Sequence[str]) -> None:
+    """Note that all who waited have been told."""
+    await db.fetch("dispatch_signals", ids)
+
+
+async def forget(db: Runs, before: int, most: int) -> int:
+    """Delete old signals, the oldest first; those that somebody else deletes are theirs to count."""
+    count: int = await db.fetchval("forget_signals", before, at_most(most))
+    return count

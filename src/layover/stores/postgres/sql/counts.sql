@@ -1,0 +1,1 @@
+SELECT status, count(*) FROM layover.heads GROUP BY status

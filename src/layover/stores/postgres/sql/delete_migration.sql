@@ -1,0 +1,1 @@
+DELETE FROM layover.migrations WHERE number = $1::integer

@@ -1,0 +1,1 @@
+DELETE FROM layover.locks WHERE name = $1::text AND holder = $2::text

@@ -1,0 +1,1 @@
+DELETE FROM layover.places WHERE execution_id = ANY ($1::uuid[])

@@ -1,0 +1,5 @@
+SELECT workflow, number, hash, document, created_at
+FROM layover.versions
+WHERE workflow = $1::text
+ORDER BY number DESC
+LIMIT 1

@@ -1,0 +1,1 @@
+DELETE FROM layover.instances WHERE name = $1::text

@@ -1,0 +1,1 @@
+SELECT name FROM layover.places WHERE execution_id = $1::uuid

@@ -1,0 +1,15 @@
+WITH locked AS MATERIALIZED (
+    SELECT h.execution_id
+    FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
+    JOIN layover.heads AS h ON h.execution_id = g.execution_id AND h.epoch = g.epoch
+    WHERE h.owner = $1::text
+    ORDER BY h.execution_id
+    FOR NO KEY UPDATE OF h
+)
+UPDATE layover.heads AS h
+SET owner = NULL,
+    wake_at = CASE WHEN h.commands_seq > h.commands_done THEN 0 ELSE $4::bigint END,
+    missing = $5::text[],
+    missing_since = CASE WHEN $5 IS NOT NULL THEN coalesce(h.missing_since, $4) END
+FROM locked AS l
+WHERE h.execution_id = l.execution_id

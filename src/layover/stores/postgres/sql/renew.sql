@@ -1,0 +1,22 @@
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
+),
+locked AS MATERIALIZED (
+    SELECT h.execution_id, h.owner IS NOT DISTINCT FROM $1::text AND h.epoch = g.epoch AS ours
+    FROM given AS g
+    JOIN layover.heads AS h ON h.execution_id = g.execution_id
+    ORDER BY h.execution_id
+    FOR NO KEY UPDATE OF h SKIP LOCKED
+),
+renewed AS (
+    UPDATE layover.heads AS h
+    SET wake_at = $4::bigint
+    FROM locked AS l
+    WHERE h.execution_id = l.execution_id AND l.ours
+)
+SELECT
+    g.execution_id,
+    l.execution_id IS NULL AND EXISTS (SELECT 1 FROM layover.heads AS h WHERE h.execution_id = g.execution_id) AS busy
+FROM given AS g
+LEFT JOIN locked AS l ON l.execution_id = g.execution_id
+WHERE l.ours IS NOT TRUE

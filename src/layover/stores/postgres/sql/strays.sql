@@ -1,0 +1,40 @@
+SELECT 'heads' AS kept_in, r.execution_id AS execution_id
+FROM layover.heads AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.executions AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT 'executions' AS kept_in, r.execution_id AS execution_id
+FROM layover.executions AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT DISTINCT 'events' AS kept_in, r.execution_id AS execution_id
+FROM layover.events AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT 'snapshots' AS kept_in, r.execution_id AS execution_id
+FROM layover.snapshots AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT DISTINCT 'pause_points' AS kept_in, r.execution_id AS execution_id
+FROM layover.pause_points AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT DISTINCT 'commands' AS kept_in, r.execution_id AS execution_id
+FROM layover.commands AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT DISTINCT 'outbox' AS kept_in, r.sender AS execution_id
+FROM layover.outbox AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.sender)
+UNION ALL
+SELECT DISTINCT 'tokens' AS kept_in, r.execution_id AS execution_id
+FROM layover.tokens AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT DISTINCT 'waits' AS kept_in, r.execution_id AS execution_id
+FROM layover.waits AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT 'places' AS kept_in, r.execution_id AS execution_id
+FROM layover.places AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+ORDER BY kept_in, execution_id

@@ -1,0 +1,1 @@
+SELECT number, checksum, compatible FROM layover.migrations ORDER BY number

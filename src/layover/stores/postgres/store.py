@@ -1,0 +1,388 @@
+"""The store itself: what the port asks for, in statements that one round trip carries."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from layover.ports.clock import running_ns
+from layover.ports.commit_points import CommitPoint, announce_soon
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.stores.checks import check_ids, checked_appends
+from layover.stores.limits import check_wish
+from layover.stores.postgres import (
+    appending,
+    claiming,
+    commanding,
+    definitions,
+    eras,
+    inspecting,
+    limiting,
+    locks,
+    messaging,
+    migrations,
+    purging,
+    reading,
+    signalling,
+)
+from layover.stores.postgres.address import read_address
+from layover.stores.postgres.database import Database
+from layover.stores.postgres.hints import NotifiedHints
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from layover.core.engine.commands import Answer
+    from layover.ports.hints import Hint
+    from layover.ports.records import (
+        Admission,
+        Append,
+        Claim,
+        Claims,
+        Command,
+        Enqueue,
+        Enqueued,
+        Entry,
+        ExecutionFilter,
+        ExecutionRow,
+        Fault,
+        Lease,
+        Loaded,
+        Message,
+        Outbox,
+        Outcome,
+        PointFilter,
+        PointRow,
+        Refusal,
+        Reserved,
+        Signal,
+        Version,
+        Wait,
+        Wish,
+    )
+
+_HEARTBEAT = 10.0  # seconds
+_GONE_AFTER = 30_000  # milliseconds without a word, and the name of an instance may be taken again
+
+_log = logging.getLogger("layover.postgres")
+
+
+class PostgresStore:
+    """One schema of one database."""
+
+    lanes = 2  # while the server writes one group, the next can be on its way
+
+    def __init__(self, address: str, *, clock: Callable[[], int] | None = None) -> None:
+        self.address = read_address(address)
+        self._clock = clock
+        self._opened: Database | None = None
+        self._instance = ""
+        self._ahead = 0  # how far the server's clock is ahead of the one here that never jumps
+        self._staying: asyncio.Task[None] | None = None
+        self._hints: NotifiedHints | None = None
+
+    async def open(self, instance: str) -> None:
+        """Bring the tables up to date, and say that this instance lives."""
+        if self._opened is not None:
+            raise StoreError("The store is open already.", code="open")
+        db = Database(self.address)
+        try:
+            await self._set_clock(db)
+            now = await self.now()
+            await migrations.migrate(self.address, now)
+            if await db.fetchval("enter", instance, now, now - _GONE_AFTER) is None:
+                raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
+            self._instance = instance
+            # Nobody else has our name now, so what it drives was driven in an earlier life.
+            await db.fetch("orphan", instance, now)
+            await eras.prepare(db, now)
+        except BaseException:
+            await db.close()
+            raise
+        self._opened = db
+        self._hints = NotifiedHints(db, instance)
+        self._staying = asyncio.get_running_loop().create_task(self._stay(db))
+
+    async def open_to_read(self) -> None:
+        """Open tables that are there and up to date to read from them: nothing is changed, and nobody is held up."""
+        if self._opened is not None:
+            raise StoreError("The store is open already.", code="open")
+        db = Database(self.address)
+        try:
+            await self._set_clock(db)
+            await migrations.check(db)
+        except BaseException:
+            await db.close()
+            raise
+        self._opened = db
+
+    async def close(self) -> None:
+        """Let go of all connections; what was answered is durable."""
+        db, self._opened = self._opened, None
+        if db is None:
+            return
+        if self._hints is not None:
+            await self._hints.close()
+            self._hints = None
+        if self._staying is not None:
+            self._staying.cancel()
+            await asyncio.gather(self._staying, return_exceptions=True)
+            self._staying = None
+            with suppress(StoreError):  # then the name is free after a while
+                await db.fetch("leave", self._instance)
+        await db.close()
+
+    async def now(self) -> int:
+        """Return the time of the server's clock, which all instances go by; it is not asked for that."""
+        return self._clock() if self._clock is not None else _running() + self._ahead
+
+    async def _set_clock(self, db: Database) -> None:
+        sent = _running()
+        self._heard_time(sent, await db.fetchval("time"))
+
+    def _heard_time(self, sent: int, server_time: int) -> None:
+        """Take over the time that a reply tells: it was that late in the middle between asking and hearing."""
+        self._ahead = server_time - (sent + _running()) // 2
+
+    async def _stay(self, db: Database) -> None:
+        """Say again and again that this instance lives."""
+        while True:
+            await asyncio.sleep(_HEARTBEAT)
+            sent = _running()
+            try:
+                server_time = await db.fetchval("stay", self._instance, await self.now())
+                self._heard_time(sent, server_time)
+                await eras.prepare(db, await self.now())
+            except StoreError as error:
+                _log.warning("heartbeat_failed error=%s", error.message)
+
+    def tell(self, hint: Hint) -> None:
+        """Let other instances know of something."""
+        if self._hints is not None:
+            self._hints.tell(hint)
+
+    def listen(self, hear: Callable[[Hint], None]) -> None:
+        """Have somebody hear what other instances tell."""
+        if self._hints is not None:
+            self._hints.listen(hear)
+
+    @property
+    def _db(self) -> Database:
+        if self._opened is None:
+            raise StoreUnavailable("The store is not open.", code="closed")
+        return self._opened
+
+    @property
+    def statements(self) -> int:
+        """How many statements, or transactions of several, have been sent."""
+        return self._opened.statements if self._opened is not None else 0
+
+    # The run plane
+
+    def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
+        """Write appends."""
+        checked = checked_appends(appends)
+        return self._commit(checked)
+
+    async def _commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        announce_soon(CommitPoint.ROWS_WRITTEN)  # when the statement is on its way, and nothing has come back
+        return await appending.commit(self._db, appends)
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+        """Write an append, decided again if it must be."""
+        (checked,) = checked_appends([append])
+        return await appending.commit_informed(self._db, checked, decide)
+
+    async def claim(self, claim: Claim) -> Claims:
+        """Take what is due."""
+        check_ids(() if claim.execution_id is None else (claim.execution_id,))
+        sent = _running()
+        found = await claiming.claim(self._db, claim)
+        self._heard_time(sent, found.server_time)
+        return found.claims
+
+    async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+        """Keep what is driven."""
+        check_ids(lease.execution_id for lease in leases)
+        return await claiming.renew(self._db, instance, leases, until)
+
+    async def release(
+        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+    ) -> None:
+        """Give back what is driven."""
+        check_ids(lease.execution_id for lease in leases)
+        await claiming.release(self._db, instance, leases, wake_at, missing)
+
+    async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
+        """Read what states are made from."""
+        check_ids(execution_ids)
+        return await reading.load(self._db, execution_ids)
+
+    async def commands(self, execution_id: str, after: int) -> list[Command]:
+        """Read commands."""
+        check_ids([execution_id])
+        return await reading.commands_after(self._db, execution_id, after)
+
+    async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
+        """Look for commands that others have sent."""
+        check_ids(execution_id for execution_id, _ in seen)
+        return await reading.unread(self._db, seen)
+
+    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+        """Take commands."""
+        check_ids(command.execution_id for command in commands)
+        return await commanding.enqueue(self._db, commands, now)
+
+    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
+        """Take an answer."""
+        return await commanding.answer(self._db, answer, source, now, wish)
+
+    # Outboxes
+
+    async def outbox(self, now: int, most: int) -> Outbox:
+        """Read messages that are due."""
+        return await messaging.outbox(self._db, now, most)
+
+    async def sent(self, messages: Sequence[Message]) -> None:
+        """Forget messages that have arrived."""
+        check_ids(message.sender for message in messages)
+        await messaging.sent(self._db, messages)
+
+    async def postpone(self, message: Message, due_at: int) -> None:
+        """Keep a message for later."""
+        check_ids([message.sender])
+        await messaging.postpone(self._db, message, due_at)
+
+    async def outgoing(self, sender: str) -> list[Message]:
+        """Read the messages of one execution."""
+        check_ids([sender])
+        return await messaging.outgoing(self._db, sender)
+
+    async def token(self, hash_: bytes) -> Wait | None:
+        """Find the point that a token belongs to."""
+        return await messaging.token(self._db, hash_)
+
+    # Signals
+
+    async def keep_signal(self, signal: Signal) -> bool:
+        """Keep a signal."""
+        return await signalling.keep(self._db, signal)
+
+    async def waits(self, name: str, key: str) -> list[Wait]:
+        """Read who waits for signals."""
+        return await signalling.waits(self._db, name, key)
+
+    async def signals(self, name: str, key: str, since: int) -> list[Signal]:
+        """Read signals."""
+        return await signalling.signals(self._db, name, key, since)
+
+    async def undispatched(self, before: int, most: int) -> list[Signal]:
+        """Read signals whose waits have not all been told."""
+        return await signalling.undispatched(self._db, before, most)
+
+    async def dispatched(self, ids: Sequence[str]) -> None:
+        """Note that all who waited for signals have been told."""
+        await signalling.dispatched(self._db, ids)
+
+    async def forget_signals(self, before: int, most: int) -> int:
+        """Delete dispatched signals."""
+        return await signalling.forget(self._db, before, most)
+
+    # Limits
+
+    async def admit(self, wish: Wish, now: int) -> Admission:
+        """Let an execution begin, or keep its place."""
+        check_ids([wish.execution_id])
+        check_wish(wish)
+        return await limiting.admit(self._db, wish, now)
+
+    async def free(self, execution_id: str, now: int) -> list[str]:
+        """Give back the slot, or the place in line, of an execution."""
+        check_ids([execution_id])
+        return await limiting.free(self._db, execution_id, now)
+
+    async def forget_rates(self, now: int) -> int:
+        """Delete rates that nothing is used of."""
+        return await limiting.forget_rates(self._db, now)
+
+    async def admission(self, execution_id: str) -> Admission | None:
+        """Tell how things stand for an execution."""
+        check_ids([execution_id])
+        return await limiting.admission(self._db, execution_id)
+
+    # Retention
+
+    async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
+        """Read executions that nobody needs."""
+        return await purging.expendable(self._db, before, most, workflow)
+
+    async def purge(self, execution_ids: Sequence[str]) -> int:
+        """Delete executions."""
+        check_ids(execution_ids)
+        return await purging.purge(self._db, execution_ids)
+
+    # Definitions
+
+    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
+        """Keep a definition."""
+        return await definitions.save(self._db, workflow, hash_, document, now)
+
+    async def version(self, hash_: str) -> Version | None:
+        """Find a version by its hash."""
+        return await reading.version(self._db, hash_)
+
+    async def latest(self, workflow: str) -> Version | None:
+        """Find the newest version of a workflow."""
+        return await reading.latest(self._db, workflow)
+
+    async def versions(self, workflow: str | None = None) -> list[Version]:
+        """List versions."""
+        return await reading.versions(self._db, workflow)
+
+    # Views
+
+    async def get(self, execution_id: str) -> ExecutionRow | None:
+        """Find an execution."""
+        check_ids([execution_id])
+        return await reading.get(self._db, execution_id)
+
+    async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
+        """List executions."""
+        return await reading.page(self._db, wanted)
+
+    async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
+        """Read a log."""
+        check_ids([execution_id])
+        return await reading.history(self._db, execution_id, since, limit)
+
+    async def points(self, wanted: PointFilter) -> list[PointRow]:
+        """List pause points."""
+        return await reading.points(self._db, wanted)
+
+    async def point(self, point_id: str) -> PointRow | None:
+        """Find a pause point."""
+        return await reading.point_by(self._db, point_id)
+
+    async def counts(self) -> dict[str, int]:
+        """Count executions by status."""
+        return await reading.counts(self._db)
+
+    async def faults(self) -> list[Fault]:
+        """Return rows that belong to nothing."""
+        return await inspecting.faults(self._db)
+
+    # Locks
+
+    async def lock(self, name: str, holder: str, now: int, until: int) -> bool:
+        """Take or keep a named lock."""
+        return await locks.take(self._db, name, holder, now, until)
+
+    async def unlock(self, name: str, holder: str) -> None:
+        """Give a named lock back."""
+        await locks.drop(self._db, name, holder)
+
+
+def _running() -> int:
+    return running_ns() // 1_000_000

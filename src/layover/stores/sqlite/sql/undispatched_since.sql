@@ -1,0 +1,1 @@
+SELECT min(at) FROM signals WHERE dispatched = 0

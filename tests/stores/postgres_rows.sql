@@ -1,0 +1,69 @@
+-- Some thousand executions of all kinds, one each 1,000 seconds from the beginning of 1970 on, with all that belongs to
+-- them; the server counts the rows at the end.
+INSERT INTO layover.versions (workflow, number, hash, document, created_at)
+SELECT 'w' || w, n, 'h' || w || '-' || n, '\x7b7d', 0
+FROM generate_series(1, 20) AS w, generate_series(1, 5) AS n;
+
+INSERT INTO layover.heads (
+    execution_id, created_at, wake_at, missing_since, priority, last_seq, last_epoch, epoch, commands_seq,
+    commands_done, takeovers, workflow, status, owner, missing
+)
+SELECT
+    lpad(to_hex(x), 32, '0')::uuid, x * 1000000,
+    CASE WHEN x % 4 = 0 THEN x END,
+    CASE WHEN x % 50 = 1 THEN x END,
+    0, 7, 1, 1, 1, 1, 0,
+    'w' || 1 + x % 20,
+    CASE WHEN x % 4 = 0 THEN 'running' WHEN x % 20 = 1 THEN 'paused' ELSE 'completed' END,
+    CASE WHEN x % 8 = 0 THEN 'me' END,
+    CASE WHEN x % 50 = 1 THEN ARRAY['t' || x % 7] END
+FROM generate_series(1::bigint, 6000) AS x;
+
+INSERT INTO layover.executions (execution_id, created_at, finished_at, parent_id, version_id, tags)
+SELECT
+    execution_id, created_at,
+    CASE WHEN status = 'completed' THEN created_at + 1 END,
+    CASE WHEN created_at % 5000000 = 0 THEN lpad(to_hex(created_at / 5000000), 32, '0')::uuid END,
+    1 + (created_at / 1000000) % 100,
+    CASE WHEN created_at % 3000000 = 0 THEN ARRAY['t' || (created_at / 1000000) % 100] END
+FROM layover.heads;
+
+INSERT INTO layover.events (execution_id, at, seq, era, count, body)
+SELECT execution_id, created_at, 2 * n, created_at / 604800000, 2, '\x5b5d'
+FROM layover.heads, generate_series(0, 3) AS n;
+
+INSERT INTO layover.snapshots (execution_id, seq, body)
+SELECT execution_id, 1, '\x7b7d' FROM layover.heads WHERE created_at % 2000000 = 0;
+
+INSERT INTO layover.pause_points (execution_id, opened_at, id, workflow, kind, status, body)
+SELECT
+    execution_id, created_at, execution_id::text || n, workflow, 'approval',
+    CASE WHEN status = 'paused' THEN 'open' ELSE 'done' END, '\x7b7d'
+FROM layover.heads, generate_series(1, 2) AS n;
+
+INSERT INTO layover.commands (execution_id, at, n, source_n, kind, source, body)
+SELECT execution_id, 0, n, n, 'Pause', 'api', '\x7b7d' FROM layover.heads, generate_series(1, 2) AS n;
+
+INSERT INTO layover.outbox (sender, due_at, n, destination, kind, body)
+SELECT execution_id, created_at, n, 'd' || n % 2, 'start', '\x7b7d'
+FROM layover.heads, generate_series(1, 3) AS n
+WHERE status = 'running';
+
+INSERT INTO layover.tokens (execution_id, hash, point)
+SELECT execution_id, sha256(execution_id::text::bytea), execution_id::text || 1 FROM layover.heads;
+
+INSERT INTO layover.waits (execution_id, name, key, point)
+SELECT execution_id, 'n' || opened_at / 1000000 % 10, 'k' || opened_at / 1000000 % 1000, id FROM layover.pause_points;
+
+INSERT INTO layover.signals (id, at, dispatched, name, key, data)
+SELECT 's' || x, x, x % 100 > 0, 'n' || x % 10, 'k' || x % 1000, '\x6e756c6c' FROM generate_series(1, 5000) AS x;
+
+INSERT INTO layover.places (execution_id, rank, held_at, admitted, name)
+SELECT execution_id, created_at, CASE WHEN created_at % 3000000 = 0 THEN 1 END, TRUE, 's' || created_at / 1000000 % 7
+FROM layover.heads
+WHERE status = 'running';
+
+INSERT INTO layover.rates (name, used_until) SELECT 'r' || x, x FROM generate_series(1, 3000) AS x;
+
+ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
+layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates;
