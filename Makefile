@@ -33,7 +33,9 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/definitions.py
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/runtime.py
+	$(BIN)/python bench/runtime.py --postgres
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/scale.py --postgres
 	$(BIN)/python bench/start_up.py
 
 torture: .venv/ready ## long property tests, a broken engine, dying processes: make torture SEED=7 ROUNDS=100 MINUTES=5

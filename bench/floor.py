@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = tuple[int | str | bytes | None, ...]
 Statement: TypeAlias = tuple[str, Values]
+Id: TypeAlias = str | bytes  # of an execution, as its database has it
 
 OWNER = "floor-1234-0123abcd"
 WORKFLOW = "floor"
@@ -59,7 +60,11 @@ class Asked(NamedTuple):
     opened: bytes
     answered: bytes
     command: bytes
-    wait: int
+    wait: int | None  # until it comes due by itself, if it does
+
+    def due(self, at: int) -> int | None:
+        """Return when one comes due that was opened at a moment."""
+        return None if self.wait is None else at + self.wait
 
 
 class Lease(NamedTuple):
@@ -80,7 +85,7 @@ def steps_of(entries: list[Entry]) -> list[Step]:
     return steps
 
 
-_FIRST = Lease()
+FIRST = Lease()
 
 
 class _Append(NamedTuple):
@@ -120,15 +125,17 @@ class Floor:
 
     # What executions do
 
-    async def execute(self, steps: list[Step]) -> str:
+    def new_id(self) -> Id:
+        """Return an id for an execution."""
+        return key(new_id(now()))
+
+    async def execute(self, steps: list[Step]) -> None:
         """Write an execution from its beginning to its end."""
-        execution_id = new_id(now())
-        id_ = key(execution_id)
+        id_ = self.new_id()
         await self.create(id_, steps[0])
         await self.go_on(id_, steps)
-        return execution_id
 
-    async def go_on(self, id_: bytes, steps: list[Step], done: int = 1, lease: Lease = _FIRST) -> None:
+    async def go_on(self, id_: Id, steps: list[Step], done: int = 1, lease: Lease = FIRST) -> None:
         """Write an execution to its end; each call is a task, made when the append that says so is durable."""
         seq = sum(len(step.events) for step in steps[:done]) - 1
         out = self._calls(steps[done - 1])
@@ -140,30 +147,31 @@ class Floor:
             out.extend(self._calls(step))
 
     def _calls(self, step: Step) -> deque[asyncio.Task[None]]:
-        return deque(self._loop.create_task(_call()) for _ in range(step.calls))
+        return deque(self._loop.create_task(call()) for _ in range(step.calls))
 
-    def create(self, id_: bytes, step: Step) -> asyncio.Future[None]:
+    def create(self, id_: Id, step: Step) -> asyncio.Future[None]:
         """Write the first append of an execution that goes on."""
         return self._create(id_, step, "running", OWNER, now() + LEASE, [])
 
-    def ask(self, id_: bytes, step: Step, point: str, asked: Asked) -> asyncio.Future[None]:
+    def ask(self, id_: Id, step: Step, point: str, asked: Asked) -> asyncio.Future[None]:
         """Write the first append of an execution that rests at a pause point."""
         at = now()
         opened: Statement = (_OPEN, (point, asked.kind, "open", at, asked.opened, None, id_))
-        return self._create(id_, step, "paused", None, at + asked.wait, [opened])
+        return self._create(id_, step, "paused", None, asked.due(at), [opened])
 
-    def answer(self, id_: bytes, point: str, asked: Asked) -> asyncio.Future[None]:
-        """Write an answer to a pause point: into the queue of its execution, and onto the point."""
+    async def answer(self, id_: Id, _step: Step, point: str, asked: Asked) -> None:
+        """Write an answer to a pause point, into the queue of its execution and onto the point; then take it up."""
         at = now()
         queued: Statement = (_COMMAND, (id_, 1, at, "Answer", asked.command, f"once:{point[:16]}", 0))
-        return self._submit((_ENQUEUE, (at, id_)), (), [queued, (_CHANGE, ("answered", asked.answered, point))])
+        await self._submit((_ENQUEUE, (at, id_)), (), [queued, (_CHANGE, ("answered", asked.answered, point))])
+        await self.claim(id_)
 
-    def claim(self, id_: bytes) -> asyncio.Future[None]:
+    def claim(self, id_: Id) -> asyncio.Future[None]:
         """Take up an execution."""
         return self._submit((_CLAIM, (OWNER, now() + LEASE, 0, id_)), (), [])
 
     def append(
-        self, id_: bytes, seq: int, step: Step, lease: Lease, *, closing: bool = False, point: str | None = None
+        self, id_: Id, seq: int, step: Step, lease: Lease, *, closing: bool = False, point: str | None = None
     ) -> asyncio.Future[None]:
         """Write a later append: compared on the head row; with it, the end of the execution, or of a pause point."""
         at, last_seq, (epoch, seen) = now(), seq + len(step.events), lease
@@ -176,7 +184,7 @@ class Floor:
         return self._submit(head, (id_, seq + 1, len(step.events), at, encode_events(step.events)), more)
 
     def _create(
-        self, id_: bytes, step: Step, status: str, owner: str | None, wake_at: int, more: list[Statement]
+        self, id_: Id, step: Step, status: str, owner: str | None, wake_at: int | None, more: list[Statement]
     ) -> asyncio.Future[None]:
         at, count = now(), len(step.events)
         head: Statement = (_HEAD, (id_, WORKFLOW, status, 0, count - 1, 1, owner, wake_at))
@@ -225,7 +233,7 @@ def _tell(group: list[_Append]) -> None:
         one.done.set_result(None)
 
 
-async def _call() -> None:
+async def call() -> None:
     """Do what a call does that does nothing."""
 
 

@@ -1,8 +1,8 @@
-"""What is measured in a process of its own: `python bench/runtime_children.py WHAT PATH [SIZE]`, run by the others.
+"""What is measured in a process of its own: `python bench/runtime_children.py WHAT ADDRESS [SIZE]`, run by the others.
 
 `stuck` begins executions that stop in the middle of their chains, says so, and waits to be killed. `paused` begins
-executions that wait for an answer, and tells how much memory the process has. `open` opens a file and tells how long
-that took, with and without all that is imported for it.
+executions that wait for an answer, and tells how much memory the process has. `open` opens a database and tells how
+long that took, with and without all that is imported for it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from importlib import import_module
 from time import perf_counter
 
 STUCK_AT = 5
+STUCK_LEASE = 2_000  # milliseconds; on a file nobody waits for it
 CACHE_BYTES = 1_000_000
 
 
@@ -23,7 +24,7 @@ def _memory(field: str) -> int:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 
 
-async def stuck(path: str, size: int) -> None:
+async def stuck(address: str, size: int) -> None:
     from layover.bootstrap import Engine  # noqa: PLC0415 - each child loads what it needs
     from layover.runtime.settings import Settings  # noqa: PLC0415
     from runtime_workloads import chain  # noqa: PLC0415
@@ -40,7 +41,8 @@ async def stuck(path: str, size: int) -> None:
             await never.wait()
         return {"x": x + 1}
 
-    async with Engine(f"sqlite:///{path}", nodes=[work], settings=Settings(calls=2 * size)) as engine:
+    settings = Settings(calls=2 * size, lease_ttl=STUCK_LEASE)
+    async with Engine(address, nodes=[work], settings=settings) as engine:
         await engine.register(chain())
         for _ in range(size):
             await engine.start("chain", {"x": 0})
@@ -49,12 +51,12 @@ async def stuck(path: str, size: int) -> None:
         await never.wait()
 
 
-async def paused(path: str, size: int) -> None:
+async def paused(address: str, size: int) -> None:
     from layover.runtime.settings import Settings  # noqa: PLC0415
     from runtime_workloads import engine_at, many, question  # noqa: PLC0415
 
     definition = question()
-    async with engine_at(path, Settings(cache_bytes=CACHE_BYTES)) as engine:
+    async with engine_at(address, Settings(cache_bytes=CACHE_BYTES)) as engine:
         await engine.register(definition)
         before = _memory("VmRSS")
 
@@ -67,36 +69,50 @@ async def paused(path: str, size: int) -> None:
         print(before, _memory("VmRSS"), _memory("VmHWM"))
 
 
-async def opened(path: str, began: float) -> None:
+async def opened(address: str, began: float) -> None:
     from layover.bootstrap import Engine  # noqa: PLC0415
 
-    import_module("layover.stores.sqlite")
+    import_module("layover.stores.sqlite" if address.startswith("sqlite:") else "layover.stores.postgres")
     imported = perf_counter()
-    async with Engine(f"sqlite:///{path}"):
+    async with Engine(address):
         print(imported - began, perf_counter() - imported)
 
 
-def opened_bare(path: str, began: float) -> None:
+def opened_bare_file(address: str, began: float) -> None:
     """Do what nobody can do without: load the driver, open the file, read a row."""
     import apsw  # noqa: PLC0415
 
     imported = perf_counter()
-    db = apsw.Connection(path)
+    db = apsw.Connection(address.removeprefix("sqlite:///"))
     db.execute("SELECT count(*) FROM versions").get  # noqa: B018 - it reads
     print(imported - began, perf_counter() - imported)
 
 
-def main(what: str, path: str, size: str = "0") -> None:
+async def opened_bare_server(address: str, began: float) -> None:
+    """Do the same with a server."""
+    import asyncpg  # noqa: PLC0415
+
+    imported = perf_counter()
+    server, _, schema = address.partition("?schema=")
+    db = await asyncpg.connect(server)
+    await db.fetchval(f"SELECT count(*) FROM {schema}.versions")  # noqa: S608 - our own name
+    print(imported - began, perf_counter() - imported)
+    await db.close()
+
+
+def main(what: str, address: str, size: str = "0") -> None:
     began = perf_counter()
     match what:
         case "stuck":
-            asyncio.run(stuck(path, int(size)))
+            asyncio.run(stuck(address, int(size)))
         case "paused":
-            asyncio.run(paused(path, int(size)))
+            asyncio.run(paused(address, int(size)))
         case "open":
-            asyncio.run(opened(path, began))
+            asyncio.run(opened(address, began))
+        case "open_bare" if address.startswith("sqlite:"):
+            opened_bare_file(address, began)
         case "open_bare":
-            opened_bare(path, began)
+            asyncio.run(opened_bare_server(address, began))
         case _:
             sys.exit(f"There is no child {what}.")
 

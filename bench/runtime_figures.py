@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Awaitable, Callable, Coroutine
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
     from runtime_workloads import Sample
+    from sites import Site
 
 
 HEADER = ("", "measured", "floor", "of floor", "loop CPU µs/step (floor)", "aim", "met")
@@ -30,7 +33,7 @@ class Figure(NamedTuple):
         return (self.name, self.value, self.floor, self.ratio, self.loop_cpu, self.aim, met)
 
 
-Measure: TypeAlias = Callable[[bool], Coroutine[object, object, list[Figure]]]
+Measure: TypeAlias = "Callable[[Site, bool], Coroutine[object, object, list[Figure]]]"
 
 
 async def in_turn(
@@ -55,3 +58,26 @@ def medians(samples: list[Sample]) -> Sample:
 def percentile(values: list[float], percent: int) -> float:
     """Return the value that so many percent do not exceed."""
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
+
+
+def costs(count: int, ours: Sample, floor: Sample) -> list[Figure]:
+    """Return what a step cost a server, if there is one that tells: commits are the transactions that wrote."""
+    if not ours.wal_bytes:
+        return []
+    return [
+        Figure(
+            name="  per step: statements / commits / bytes of WAL",
+            value=f"{ours.statements / count:.2f} / {ours.commits / count:.2f} / {ours.wal_bytes / count:,.0f}",
+            floor=f"{floor.statements / count:.2f} / {floor.commits / count:.2f} / {floor.wal_bytes / count:,.0f}",
+        ),
+        Figure(
+            name="  CPU µs/step: our process / the server",
+            value=f"{ours.process_cpu / count * 1e6:.0f} / {ours.server_cpu / count * 1e6:.0f}",
+            floor=f"{floor.process_cpu / count * 1e6:.0f} / {floor.server_cpu / count * 1e6:.0f}",
+        ),
+        *(
+            []
+            if isnan(ours.hot)
+            else [Figure("  updates of heads that are HOT", f"{ours.hot:.1%}", f"{floor.hot:.1%}")]
+        ),
+    ]

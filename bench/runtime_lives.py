@@ -25,17 +25,17 @@ from runtime_workloads import (
     all_completed,
     chain,
     engine_at,
-    folder,
     many,
     question,
     recorded,
-    transactions,
     verify,
 )
+from sites import folder, told_by
 
 if TYPE_CHECKING:
     from floor import Step
     from runtime_figures import Measure
+    from sites import Site
 
 IN_FLIGHT, MOST_RESTART_S = 200, 1.0
 LONG, ENDS, MOST_GROWTH = 2_000, 200, 1.2
@@ -43,21 +43,21 @@ MOST_BYTES = 2_500
 CHILDREN = Path(__file__).with_name("runtime_children.py")
 
 
-def _child(what: str, path: Path, size: int = 0) -> list[str]:
-    command = [sys.executable, str(CHILDREN), what, str(path), str(size)]
+def child(what: str, address: str, size: int = 0) -> list[str]:
+    command = [sys.executable, str(CHILDREN), what, address, str(size)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603 - our own
 
 
 # A restart after a kill
 
 
-async def _restart(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    steps = await recorded(chain(), {"x": 0})
+async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    steps = await recorded(site, chain(), {"x": 0})
     ours: list[float] = []
     bare: list[float] = []
     for turn in range(3 if quick else 5):
         with folder() as place:
-            await asyncio.to_thread(_leave_stuck, place / "engine.db")
+            await asyncio.to_thread(leave_stuck, f"sqlite:///{place / 'engine.db'}")
             for suffix in ("", "-wal"):
                 shutil.copy(place / f"engine.db{suffix}", place / f"floor.db{suffix}")
             ours.append(await _finish(place / "engine.db"))
@@ -76,9 +76,9 @@ async def _restart(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure
     ]
 
 
-def _leave_stuck(path: Path) -> None:
-    """Leave a file behind whose process was killed in the middle of everything."""
-    command = [sys.executable, str(CHILDREN), "stuck", str(path), str(IN_FLIGHT)]
+def leave_stuck(address: str) -> None:
+    """Leave a database behind whose process was killed in the middle of everything."""
+    command = [sys.executable, str(CHILDREN), "stuck", address, str(IN_FLIGHT)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 - our own
         assert child.stdout is not None
         assert child.stdout.readline() == "stuck\n"
@@ -87,7 +87,7 @@ def _leave_stuck(path: Path) -> None:
 
 async def _finish(path: Path) -> float:
     started = perf_counter()
-    async with engine_at(path) as engine:
+    async with engine_at(f"sqlite:///{path}") as engine:
         await all_completed(engine, IN_FLIGHT, 0.005)
         taken = perf_counter() - started
         for row in (await engine.list(limit=IN_FLIGHT))[::20]:
@@ -121,7 +121,7 @@ async def _finish_bare(path: Path, steps: list[Step]) -> float:
 # A long chain
 
 
-async def _long(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def long_chain(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     times: list[float] = []
     cpu: list[float] = []
     totals: list[float] = []
@@ -133,11 +133,10 @@ async def _long(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure ta
             stamps.append((perf_counter(), thread_time()))
             return {"x": x + 1}
 
-        with folder() as place:
-            async with Engine(f"sqlite:///{place / 'engine.db'}", nodes=[work]) as engine:
-                await engine.register(plan)
-                ended = await engine.start("chain", {"x": 0}, wait="end")
-                await verify(engine, ended.id, LONG)
+        async with site.empty() as address, Engine(address, nodes=[work]) as engine:
+            await engine.register(plan)
+            ended = await engine.start("chain", {"x": 0}, wait="end")
+            await verify(engine, ended.id, LONG)
         first = [late - early for early, late in zip(stamps[0], stamps[ENDS], strict=True)]
         last = [late - early for early, late in zip(stamps[-ENDS - 1], stamps[-1], strict=True)]
         times.append(last[0] / first[0])
@@ -159,15 +158,15 @@ async def _long(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure ta
 # Bytes
 
 
-async def _bytes(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _bytes(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     executions = 300 if quick else 1_000
     with folder() as place:
         path = place / "engine.db"
-        async with engine_at(path) as engine:
+        async with engine_at(f"sqlite:///{path}") as engine:
             await engine.register(chain())
         empty = _packed(path)
 
-        async with engine_at(path) as engine:
+        async with engine_at(f"sqlite:///{path}") as engine:
 
             async def one() -> None:
                 await engine.start("chain", {"x": 0}, wait="end")
@@ -202,11 +201,11 @@ def _packed(path: Path) -> int:
 # Start-up, idling, memory
 
 
-async def _start_up(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _start_up(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     taken: dict[str, list[tuple[float, float]]] = {"open": [], "open_bare": []}
     with folder() as place:
         path = place / "engine.db"
-        async with engine_at(path) as engine:
+        async with engine_at(f"sqlite:///{path}") as engine:
             await engine.register(chain())
 
             async def one() -> None:
@@ -215,7 +214,7 @@ async def _start_up(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measur
             await many(one, 1_000, 100)
         for _ in range(3 if quick else 9):
             for what, samples in taken.items():
-                imported, opened = await asyncio.to_thread(_child, what, path)
+                imported, opened = await asyncio.to_thread(child, what, f"sqlite:///{path}")
                 samples.append((float(imported) * 1e3, float(opened) * 1e3))
     (imported, opened), (bare_imported, bare_opened) = (
         [statistics.median(part) for part in zip(*samples, strict=True)] for samples in taken.values()
@@ -229,7 +228,7 @@ async def _start_up(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measur
     ]
 
 
-async def _idle(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _idle(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     seconds = 3 if quick else 10
     statements: Counter[str] = Counter()
 
@@ -242,7 +241,7 @@ async def _idle(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure ta
     apsw.connection_hooks.append(listen)
     try:
         with folder() as place:
-            async with engine_at(place / "engine.db") as engine:
+            async with engine_at(f"sqlite:///{place / 'engine.db'}") as engine:
                 await engine.register(question())
 
                 async def pause() -> None:
@@ -251,9 +250,9 @@ async def _idle(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure ta
                 await many(pause, 100, 100)
                 await asyncio.sleep(1)
                 statements.clear()
-                before, began = transactions(engine), thread_time()
+                before, began = told_by(engine, "transactions"), thread_time()
                 await asyncio.sleep(seconds)
-                cpu, written = thread_time() - began, transactions(engine) - before
+                cpu, written = thread_time() - began, told_by(engine, "transactions") - before
     finally:
         apsw.connection_hooks.remove(listen)
     rate = statements.total() / seconds
@@ -269,11 +268,13 @@ async def _idle(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure ta
     ]
 
 
-async def _memory(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _memory(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     figures: list[Figure] = []
     for size in (1_000,) if quick else (1_000, 10_000):
         with folder() as place:
-            before, after, peak = map(int, await asyncio.to_thread(_child, "paused", place / "engine.db", size))
+            before, after, peak = map(
+                int, await asyncio.to_thread(child, "paused", f"sqlite:///{place / 'engine.db'}", size)
+            )
         figures.append(
             Figure(
                 name=f"memory with {size:,} paused, {CACHE_BYTES // 1_000_000} MB of cache: at rest / peak",
@@ -286,7 +287,7 @@ async def _memory(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure 
 
 MEASURES: dict[str, Measure] = {
     "restart": _restart,
-    "long": _long,
+    "long": long_chain,
     "bytes": _bytes,
     "start_up": _start_up,
     "idle": _idle,

@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from floor import Asked, Floor, Lease, now, steps_of
+from floor import Asked, Lease, now, steps_of
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.command_codec import encode_command
 from layover.runtime.ids import new_id
-from layover.stores.ids import key
-from runtime_figures import Figure, in_turn, percentile
+from runtime_figures import Figure, costs, in_turn, percentile
 from runtime_workloads import (
     Sample,
     all_completed,
+    counted,
     engine_at,
-    folder,
     many,
     question,
     question_and_call,
-    timed,
     timer,
     verify,
 )
@@ -35,9 +33,10 @@ from runtime_workloads import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from floor import Step
+    from floor import Id, Step
     from layover.bootstrap import Engine
     from runtime_figures import Measure
+    from sites import Site
 
 MANY = 1_000
 ROUNDS = 5
@@ -76,97 +75,93 @@ class _Ends:
 # Questions
 
 
-async def _ask(definition: Mapping[str, object]) -> tuple[list[Step], Asked]:
+async def _ask(site: Site, definition: Mapping[str, object]) -> tuple[list[Step], Asked]:
     """Return what the engine writes for one execution that asks, as the floor needs it."""
-    with folder() as place:
-        async with engine_at(place / "recorded.db") as engine:
-            store = engine.instance.store
-            await engine.register(definition)
-            paused = await engine.start(str(definition["name"]), wait="rest")
-            (opened,) = await engine.points(paused.id)
-            answered = await engine.answer(opened.point.id, ANSWER, by="ann")
-            ended = await engine.wait(paused.id)
-            _, command = encode_command(cmd.Answer(point=opened.point.id, by="ann", data=ANSWER))
-            asked = Asked(
-                kind=opened.point.kind,
-                opened=msgspec.json.encode(opened.point),
-                answered=msgspec.json.encode(answered.point),
-                command=command,
-                wait=(opened.point.deadline or 0) - opened.point.opened_at,
-            )
-            return steps_of(await store.history(paused.id, 0, ended.last_seq + 1)), asked
+    async with site.empty() as address, engine_at(address) as engine:
+        store = engine.instance.store
+        await engine.register(definition)
+        paused = await engine.start(str(definition["name"]), wait="rest")
+        (opened,) = await engine.points(paused.id)
+        answered = await engine.answer(opened.point.id, ANSWER, by="ann")
+        ended = await engine.wait(paused.id)
+        _, command = encode_command(cmd.Answer(point=opened.point.id, by="ann", data=ANSWER))
+        asked = Asked(
+            kind=opened.point.kind,
+            opened=msgspec.json.encode(opened.point),
+            answered=msgspec.json.encode(answered.point),
+            command=command,
+            wait=None if opened.point.deadline is None else opened.point.deadline - opened.point.opened_at,
+        )
+        return steps_of(await store.history(paused.id, 0, ended.last_seq + 1)), asked
 
 
-async def _engine_round(definition: Mapping[str, object], size: int, nodes: int) -> _Round:
+async def _engine_round(site: Site, definition: Mapping[str, object], size: int, nodes: int) -> _Round:
     name = str(definition["name"])
-    with folder() as place:
-        async with engine_at(place / "engine.db") as engine:
-            await engine.register(definition)
-            counts = engine.instance.store.counts
-            points: list[tuple[str, str]] = []
-            latencies: list[float] = []
-            ends = _Ends(engine)
+    async with site.empty() as address, engine_at(address) as engine:
+        await engine.register(definition)
+        counts = engine.instance.store.counts
+        points: list[tuple[str, str]] = []
+        latencies: list[float] = []
+        ends = _Ends(engine)
 
-            async def pause() -> None:
-                paused = await engine.start(name, wait="rest")
-                points.append((paused.id, paused.waiting_on[0].point))
+        async def pause() -> None:
+            paused = await engine.start(name, wait="rest")
+            points.append((paused.id, paused.waiting_on[0].point))
 
-            async def resume() -> None:
-                execution_id, point = next(left)
-                ended, started = ends.of(execution_id), perf_counter()
-                await engine.answer(point, ANSWER, by="ann")
-                await ended
-                latencies.append(perf_counter() - started)
+        async def resume() -> None:
+            execution_id, point = next(left)
+            ended, started = ends.of(execution_id), perf_counter()
+            await engine.answer(point, ANSWER, by="ann")
+            await ended
+            latencies.append(perf_counter() - started)
 
-            pauses = await timed(partial(many, pause, size, PAUSES_AT_ONCE))
-            assert await counts() == {"paused": size}
-            left = iter(points)
-            resumes = await timed(partial(many, resume, size, ANSWERS_AT_ONCE))
-            assert await counts() == {"completed": size}
-            for execution_id, _ in points[:: size // 10]:
-                await verify(engine, execution_id, nodes)
-            return _Round(pauses, resumes, latencies)
-
-
-async def _floor_round(steps: list[Step], asked: Asked, size: int) -> _Round:
-    with folder() as place:
-        async with Floor(place / "floor.db") as floor:
-            points: list[tuple[bytes, str]] = []
-            latencies: list[float] = []
-
-            async def pause() -> None:
-                id_, point = key(new_id(now())), new_id(now())
-                await floor.ask(id_, steps[0], point, asked)
-                points.append((id_, point))
-
-            async def resume() -> None:
-                id_, point = next(left)
-                started = perf_counter()
-                await floor.answer(id_, point, asked)
-                await floor.claim(id_)
-                closing = len(steps) == 2
-                await floor.append(id_, len(steps[0].events) - 1, steps[1], ANSWERED_ONCE, closing=closing, point=point)
-                await floor.go_on(id_, steps, 2, ANSWERED_ONCE)
-                latencies.append(perf_counter() - started)
-
-            pauses = await timed(partial(many, pause, size, PAUSES_AT_ONCE))
-            left = iter(points)
-            resumes = await timed(partial(many, resume, size, ANSWERS_AT_ONCE))
-            return _Round(pauses, resumes, latencies)
+        pauses = await counted(site, engine, partial(many, pause, size, PAUSES_AT_ONCE))
+        assert await counts() == {"paused": size}
+        left = iter(points)
+        resumes = await counted(site, engine, partial(many, resume, size, ANSWERS_AT_ONCE))
+        assert await counts() == {"completed": size}
+        for execution_id, _ in points[:: size // 10]:
+            await verify(engine, execution_id, nodes)
+        return _Round(pauses, resumes, latencies)
 
 
-async def _measure(name: str, definition: Mapping[str, object], nodes: int, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _floor_round(site: Site, steps: list[Step], asked: Asked, size: int) -> _Round:
+    async with site.empty() as address, site.floor(address) as floor:
+        points: list[tuple[Id, str]] = []
+        latencies: list[float] = []
+
+        async def pause() -> None:
+            id_, point = floor.new_id(), new_id(now())
+            await floor.ask(id_, steps[0], point, asked)
+            points.append((id_, point))
+
+        async def resume() -> None:
+            id_, point = next(left)
+            started = perf_counter()
+            await floor.answer(id_, steps[0], point, asked)
+            closing = len(steps) == 2
+            await floor.append(id_, len(steps[0].events) - 1, steps[1], ANSWERED_ONCE, closing=closing, point=point)
+            await floor.go_on(id_, steps, 2, ANSWERED_ONCE)
+            latencies.append(perf_counter() - started)
+
+        pauses = await counted(site, floor, partial(many, pause, size, PAUSES_AT_ONCE))
+        left = iter(points)
+        resumes = await counted(site, floor, partial(many, resume, size, ANSWERS_AT_ONCE))
+        return _Round(pauses, resumes, latencies)
+
+
+async def _measure(name: str, definition: Mapping[str, object], nodes: int, site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     size = MANY // 4 if quick else MANY
-    steps, asked = await _ask(definition)
+    steps, asked = await _ask(site, definition)
     ours: list[_Round] = []
     floor: list[_Round] = []
 
     async def our_round() -> Sample:
-        ours.append(await _engine_round(definition, size, nodes))
+        ours.append(await _engine_round(site, definition, size, nodes))
         return ours[-1].resumes
 
     async def floor_round() -> Sample:
-        floor.append(await _floor_round(steps, asked, size))
+        floor.append(await _floor_round(site, steps, asked, size))
         return floor[-1].resumes
 
     resumes, bare_resumes = await in_turn(3 if quick else ROUNDS, our_round, floor_round)
@@ -176,6 +171,7 @@ async def _measure(name: str, definition: Mapping[str, object], nodes: int, quic
     f50, f99 = (percentile([one for a in floor for one in a.latencies], percent) * 1e3 for percent in (50, 99))
     return [
         _rate(f"pauses: {name}", size, pauses, bare_pauses, LEAST_PAUSES),
+        *costs(size, pauses, bare_pauses),
         _rate(f"resumes: {name}", size, resumes, bare_resumes, LEAST_RESUMES),
         Figure(
             name=f"  p50 / p99 with {ANSWERS_AT_ONCE} at once",
@@ -184,6 +180,7 @@ async def _measure(name: str, definition: Mapping[str, object], nodes: int, quic
             aim=f"p50 ≤ {MOST_RESUME_MS} ms",
             met=p50 <= MOST_RESUME_MS,
         ),
+        *costs(size, resumes, bare_resumes),
     ]
 
 
@@ -202,12 +199,12 @@ def _rate(name: str, size: int, ours: Sample, floor: Sample, least: int) -> Figu
 # Timers
 
 
-async def _timers(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _timers(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     lateness: list[float] = []
     bare: list[float] = []
     for turn in range(1 if quick else 3):
-        lateness += await _engine_timers(MANY)
-        bare += await _floor_timers(MANY)
+        lateness += await _engine_timers(site, MANY)
+        bare += await _floor_timers(site, MANY)
         print(f"  round {turn + 1}: {percentile(lateness, 99):.0f} ms, floor {percentile(bare, 99):.0f} ms", flush=True)
     p50, p99 = percentile(lateness, 50), percentile(lateness, 99)
     return [
@@ -221,21 +218,20 @@ async def _timers(quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure 
     ]
 
 
-async def _engine_timers(size: int) -> list[float]:
+async def _engine_timers(site: Site, size: int) -> list[float]:
     """Return by how many milliseconds each node after a timer was started too late, as its log tells."""
-    with folder() as place:
-        async with engine_at(place / "engine.db") as engine:
-            await engine.register(timer(DURATION))
-            ids: list[str] = []
+    async with site.empty() as address, engine_at(address) as engine:
+        await engine.register(timer(DURATION))
+        ids: list[str] = []
 
-            async def one() -> None:
-                ids.append((await engine.start("timer", ANSWER, wait="rest")).id)
+        async def one() -> None:
+            ids.append((await engine.start("timer", ANSWER, wait="rest")).id)
 
-            await many(one, size, PAUSES_AT_ONCE)
-            await all_completed(engine, size, 0.2)
-            for id_ in ids[:: size // 10]:
-                await verify(engine, id_, 2)
-            return [await _lateness(engine, id_) for id_ in ids]
+        await many(one, size, PAUSES_AT_ONCE)
+        await all_completed(engine, size, 0.2)
+        for id_ in ids[:: size // 10]:
+            await verify(engine, id_, 2)
+        return [await _lateness(engine, id_) for id_ in ids]
 
 
 async def _lateness(engine: Engine, execution_id: str) -> float:
@@ -248,40 +244,38 @@ async def _lateness(engine: Engine, execution_id: str) -> float:
     raise AssertionError("the node after the timer was never started")
 
 
-async def _floor_timers(size: int) -> list[float]:
+async def _floor_timers(site: Site, size: int) -> list[float]:
     """Do the same with a sleeping task for each timer."""
-    steps, asked = await _timed_steps()
+    steps, asked = await _timed_steps(site)
     lateness: list[float] = []
-    with folder() as place:
-        async with Floor(place / "floor.db") as floor:
+    async with site.empty() as address, site.floor(address) as floor:
 
-            async def one(id_: bytes, due: int) -> None:
-                await asyncio.sleep((due - now()) / 1000)
-                await floor.claim(id_)
-                lateness.append(now() - due)
-                await floor.append(id_, len(steps[0].events) - 1, steps[1], CLAIMED_ONCE)
-                await floor.go_on(id_, steps, 2, CLAIMED_ONCE)
+        async def one(id_: Id, due: int) -> None:
+            await asyncio.sleep((due - now()) / 1000)
+            await floor.claim(id_)
+            lateness.append(now() - due)
+            await floor.append(id_, len(steps[0].events) - 1, steps[1], CLAIMED_ONCE)
+            await floor.go_on(id_, steps, 2, CLAIMED_ONCE)
 
-            async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as group:
 
-                async def begin() -> None:
-                    id_, due = key(new_id(now())), now() + DURATION_MS
-                    await floor.ask(id_, steps[0], new_id(now()), asked)
-                    group.create_task(one(id_, due))
+            async def begin() -> None:
+                id_, due = floor.new_id(), now() + DURATION_MS
+                await floor.ask(id_, steps[0], new_id(now()), asked)
+                group.create_task(one(id_, due))
 
-                await many(begin, size, PAUSES_AT_ONCE)
+            await many(begin, size, PAUSES_AT_ONCE)
     return lateness
 
 
-async def _timed_steps() -> tuple[list[Step], Asked]:
-    with folder() as place:
-        async with engine_at(place / "recorded.db") as engine:
-            await engine.register(timer("1ms"))
-            ended = await engine.start("timer", ANSWER, wait="end")
-            (row,) = await engine.points(ended.id, status=())
-            body = msgspec.json.encode(row.point)
-            steps = steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
-            return steps, Asked(row.point.kind, body, body, b"", DURATION_MS)
+async def _timed_steps(site: Site) -> tuple[list[Step], Asked]:
+    async with site.empty() as address, engine_at(address) as engine:
+        await engine.register(timer("1ms"))
+        ended = await engine.start("timer", ANSWER, wait="end")
+        (row,) = await engine.points(ended.id, status=())
+        body = msgspec.json.encode(row.point)
+        steps = steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
+        return steps, Asked(row.point.kind, body, body, b"", DURATION_MS)
 
 
 MEASURES: dict[str, Measure] = {

@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
+from math import nan
 from time import perf_counter, process_time, thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from floor import Floor, Step, steps_of
+from floor import Step, steps_of
 from layover.bootstrap import Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from layover.runtime.settings import Settings
+    from sites import AnyFloor, Site
 
 STEPS = 10
 
 
-def _disk() -> tuple[Path, str]:
-    """Return a folder for databases and its file system: one that is a disk, since /tmp may be memory."""
-    mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
-    kinds = {Path(where): kind for where, kind in mounts}
-    for place in (Path(tempfile.gettempdir()), Path("/var/tmp"), Path.cwd()):  # noqa: S108 - any disk will do
-        found = place.resolve()
-        kind = next(kinds[parent] for parent in (found, *found.parents) if parent in kinds)
-        if kind not in ("tmpfs", "ramfs"):
-            return found, kind
-    raise SystemExit("There is no disk to measure on: set TMPDIR to a folder on one.")
-
-
-FOLDER, FILE_SYSTEM = _disk()
-
-
 class Sample(NamedTuple):
-    """One round: how long it took, and the time of the processor that the event loop and the whole process used."""
+    """One round: how long it took, the time of the processor that was used, and what was written."""
 
     seconds: float
-    loop_cpu: float
+    loop_cpu: float  # of the thread of the event loop
     process_cpu: float
-    transactions: int = 0
+    commits: int = 0
+    statements: int = 0
+    wal_bytes: int = 0
+    server_cpu: float = 0
+    hot: float = nan  # which part of the updates of heads touched no index; where nobody asked, it is not known
 
 
 # What nodes do
@@ -113,40 +100,29 @@ def timer(duration: str) -> dict[str, object]:
 # Rounds
 
 
-@contextmanager
-def folder() -> Iterator[Path]:
-    """Give a folder on the disk for one round."""
-    path = Path(tempfile.mkdtemp(prefix="layover-bench-", dir=FOLDER))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path)
+def engine_at(address: str, settings: Settings | None = None) -> Engine:
+    """Return an engine on a database, not yet open."""
+    return Engine(address, nodes=NODES, settings=settings)
 
 
-def engine_at(path: Path | str, settings: Settings | None = None) -> Engine:
-    """Return an engine on a file, not yet open."""
-    return Engine(f"sqlite:///{path}", nodes=NODES, settings=settings)
-
-
-async def recorded(definition: Mapping[str, object], given: object) -> list[Step]:
+async def recorded(site: Site, definition: Mapping[str, object], given: object) -> list[Step]:
     """Return what one execution appends, as the engine does it."""
-    with folder() as place:
-        async with engine_at(place / "recorded.db") as engine:
-            await engine.register(definition)
-            ended = await engine.start(str(definition["name"]), given, wait="end")
-            assert ended.status == "completed", ended
-            return steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
+    async with site.empty() as address, engine_at(address) as engine:
+        await engine.register(definition)
+        ended = await engine.start(str(definition["name"]), given, wait="end")
+        assert ended.status == "completed", ended
+        return steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
 
 
 async def engine_round(
-    definition: Mapping[str, object], given: object, executions: int, at_once: int, nodes: int
+    site: Site, definition: Mapping[str, object], given: object, executions: int, at_once: int, nodes: int
 ) -> Sample:
     """Run executions by the engine, so many at once, until a reader finds all of them completed."""
     name = str(definition["name"])
-    with folder() as place:
-        async with engine_at(place / "engine.db") as engine:
+    async with site.empty() as address:
+        async with engine_at(address) as engine:
             await engine.register(definition)
-            await engine.start(name, given, wait="end")
+            await many(lambda: engine.start(name, given, wait="end"), at_once, at_once)
             store = engine.instance.store
             ids: list[str] = []
 
@@ -155,30 +131,24 @@ async def engine_round(
 
             async def until_readable() -> None:
                 await many(one, executions, at_once)
-                assert await store.counts() == {"completed": executions + 1}
+                assert await store.counts() == {"completed": executions + at_once}
 
-            before = transactions(engine)
-            sample = await timed(until_readable)
+            sample = await counted(site, engine, until_readable)
             for id_ in ids[:: max(1, executions // 10)]:
                 await verify(engine, id_, nodes)
-            return sample._replace(transactions=transactions(engine) - before)
+        return sample._replace(hot=await site.hot(address))
 
 
-async def floor_round(steps: list[Step], executions: int, at_once: int) -> Sample:
+async def floor_round(site: Site, steps: list[Step], executions: int, at_once: int) -> Sample:
     """Write the same executions without an engine."""
-    with folder() as place:
-        async with Floor(place / "floor.db") as floor:
-            await floor.execute(steps)
-
-            async def one() -> None:
-                await floor.execute(steps)
-
-            before = floor.transactions
-            sample = await timed(lambda: many(one, executions, at_once))
-            return sample._replace(transactions=floor.transactions - before)
+    async with site.empty() as address:
+        async with site.floor(address) as floor:
+            await many(lambda: floor.execute(steps), at_once, at_once)
+            sample = await counted(site, floor, lambda: many(lambda: floor.execute(steps), executions, at_once))
+        return sample._replace(hot=await site.hot(address))
 
 
-async def many(one: Callable[[], Awaitable[None]], times: int, at_once: int) -> None:
+async def many(one: Callable[[], Awaitable[object]], times: int, at_once: int) -> None:
     """Do something many times, so many at once."""
     left = iter(range(times))
 
@@ -198,6 +168,19 @@ async def timed(what: Callable[[], Awaitable[object]]) -> Sample:
     return Sample(perf_counter() - started, thread_time() - loop_cpu, process_time() - process_cpu)
 
 
+async def counted(site: Site, doer: Engine | AnyFloor, what: Callable[[], Awaitable[object]]) -> Sample:
+    """Measure something that an engine or a floor does, and what was written meanwhile."""
+    before = await site.counts(doer)
+    sample = await timed(what)
+    after = await site.counts(doer)
+    return sample._replace(
+        commits=after.commits - before.commits,
+        statements=after.statements - before.statements,
+        wal_bytes=after.wal_bytes - before.wal_bytes,
+        server_cpu=after.server_cpu - before.server_cpu,
+    )
+
+
 async def verify(engine: Engine, execution_id: str, nodes: int) -> None:
     """Make sure that what a reader can ask for is there."""
     execution = await engine.get(execution_id)
@@ -214,9 +197,3 @@ async def all_completed(engine: Engine, executions: int, between_looks: float) -
     """Return once a reader finds all executions completed."""
     while await engine.counts() != {"completed": executions}:  # noqa: ASYNC110 - readers have to look
         await asyncio.sleep(between_looks)
-
-
-def transactions(engine: Engine) -> int:
-    """Return how many transactions a store of ours has written."""
-    found: int = engine.instance.store.transactions  # type: ignore[attr-defined]  # this one tells
-    return found

@@ -1,8 +1,8 @@
-"""What depends on how many executions stand still: `python bench/scale.py [SIZE]`, or `memory SIZE` for that alone.
+"""What depends on how many executions stand still: `python bench/scale.py [--postgres] [SIZE]`, or `memory SIZE`.
 
 The same is done among 100 paused executions and among SIZE of them, in turn, so that both meet the same noise: resuming
-one, claiming one that is due, listing 50. Then a process of its own begins 1,000 and SIZE, and tells what its memory
-has grown by for each of those in between.
+one, claiming one that is due, listing 50. Then, on SQLite, a process of its own begins 1,000 and SIZE, and tells what
+its memory has grown by for each of those in between; `memory` does that alone.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from layover.bootstrap import Engine
+from layover.bootstrap import Engine, open_store
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Wake
 from layover.ports.records import Claim, Enqueue, Lease, PointFilter
-from layover.stores.sqlite import SqliteStore
 from measure import table
-from runtime_workloads import FOLDER, many, question
+from runtime_workloads import many, question
+from sites import FOLDER, SqliteSite
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from sites import Site
 
 SMALL = 100
 SIZE = 100_000
@@ -37,23 +39,20 @@ LISTED = 50
 KB = 1024
 
 
-async def main(size: int) -> None:
-    place = Path(tempfile.mkdtemp(dir=FOLDER))
-    try:
-        paths = {count: place / f"{count}.db" for count in (SMALL, size)}
-        for count, path in paths.items():
-            await _fill(path, count + 2 * ROUNDS)
+async def main(site: Site, size: int) -> None:
+    async with site.empty() as small, site.empty() as large:
+        addresses = {SMALL: small, size: large}
+        for count, address in addresses.items():
+            await _fill(address, count + 2 * ROUNDS)
         rows: list[tuple[str, ...]] = [("", f"among {SMALL:,}", f"among {size:,}", "ratio")]
-        for name, medians in {**await _claims(paths), **await _engines(paths)}.items():
+        for name, medians in {**await _claims(addresses), **await _engines(addresses)}.items():
             few, most = medians[SMALL], medians[size]
             rows.append((name, f"{few * 1e6:.0f} µs", f"{most * 1e6:.0f} µs", f"{most / few:.2f}"))
-        print(table("Paused executions", rows))
-    finally:
-        shutil.rmtree(place)
+        print(table(f"Paused executions on {site.name} (load {os.getloadavg()[0]:.1f})", rows))
 
 
-async def _fill(path: Path, count: int) -> None:
-    async with Engine(f"sqlite:///{path}") as engine:
+async def _fill(address: str, count: int) -> None:
+    async with Engine(address) as engine:
         await engine.register(question())
         await many(lambda: _pause(engine), count, 100)
 
@@ -62,8 +61,8 @@ async def _pause(engine: Engine) -> None:
     await engine.start("question", wait="rest")
 
 
-async def _engines(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
-    engines = {count: Engine(f"sqlite:///{path}") for count, path in paths.items()}
+async def _engines(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
+    engines = {count: Engine(address) for count, address in addresses.items()}
     for engine in engines.values():
         await engine.__aenter__()
     try:
@@ -80,9 +79,9 @@ async def _engines(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
             assert len(await _oldest(engines[count], LISTED)) == LISTED
 
         return {
-            "resume one": await _compared(resume, list(paths)),
-            "list 50 paused, newest first": await _compared(list_executions, list(paths)),
-            "list 50 pause points, oldest first": await _compared(list_points, list(paths)),
+            "resume one": await _compared(resume, list(addresses)),
+            "list 50 paused, newest first": await _compared(list_executions, list(addresses)),
+            "list 50 pause points, oldest first": await _compared(list_points, list(addresses)),
         }
     finally:
         for engine in engines.values():
@@ -94,9 +93,9 @@ async def _oldest(engine: Engine, most: int) -> list[str]:
     return [row.point.id for row in rows]
 
 
-async def _claims(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
+async def _claims(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
     """Measure a claim of the only one that is due, and nothing else: without an engine that would take it up."""
-    stores = {count: SqliteStore(path) for count, path in paths.items()}
+    stores = {count: open_store(address) for count, address in addresses.items()}
     for store in stores.values():
         await store.open("bench")
     try:
@@ -117,8 +116,8 @@ async def _claims(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
             (taken,) = (await store.claim(Claim(instance="bench", now=now, lease_until=now + 60_000, most=1))).claimed
             leases[count].append(Lease(execution_id=taken.head.execution_id, epoch=taken.head.epoch))
 
-        leases: dict[int, list[Lease]] = {count: [] for count in paths}
-        return {"claim one that is due": await _compared(claim, list(paths), make_due)}
+        leases: dict[int, list[Lease]] = {count: [] for count in addresses}
+        return {"claim one that is due": await _compared(claim, list(addresses), make_due)}
     finally:
         for store in stores.values():
             await store.close()
@@ -164,11 +163,21 @@ def _resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-if __name__ == "__main__":
-    words = sys.argv[1:]
+def run(words: list[str]) -> None:
     if words[:1] == ["memory"]:
         asyncio.run(memory(int(words[1])))
-    else:
-        size = int(words[0]) if words else SIZE
-        asyncio.run(main(size))
-        subprocess.run([sys.executable, __file__, "memory", str(size)], check=True)  # noqa: S603 - ourselves
+        return
+    sizes = [int(word) for word in words if not word.startswith("--")]
+    size = sizes[0] if sizes else SIZE
+    if "--postgres" in words:
+        from sites_postgres import postgres_site  # noqa: PLC0415 - not with what measures memory
+
+        with postgres_site() as site:
+            asyncio.run(main(site, size))
+        return
+    asyncio.run(main(SqliteSite(), size))
+    subprocess.run([sys.executable, __file__, "memory", str(size)], check=True)  # noqa: S603 - ourselves
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

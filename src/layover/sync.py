@@ -172,11 +172,14 @@ class SyncEngine:
         workflow: str | None = None,
         status: Sequence[str] = (),
         tag: str | None = None,
+        where: Mapping[str, object] | None = None,
         after: tuple[int, str] | None = None,
         limit: int = 100,
     ) -> Sequence[ExecutionRow]:
         """Return executions, newest first; `after` goes on behind one that was seen: its `created_at` and id."""
-        return self._wait(self._engine.list(workflow=workflow, status=status, tag=tag, after=after, limit=limit))
+        return self._wait(
+            self._engine.list(workflow=workflow, status=status, tag=tag, where=where, after=after, limit=limit)
+        )
 
     def history(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[HistoryEntry]:
         """Return events of an execution from a number on."""

@@ -1,4 +1,7 @@
-"""No test of the runtime may hang: one that waits for something that does not come says where it stands."""
+"""Databases for the tests of the runtime; and none of them may hang.
+
+One that waits for something that does not come says where it stands.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.runtime.harness import each_database
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+__all__ = ["each_database"]  # a fixture for all tests here
 
 _HERE = Path(__file__).parent
 _LONGEST = 60  # seconds: far more than any of them takes, on a machine that is busy with other things too

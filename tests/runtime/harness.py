@@ -2,38 +2,80 @@
 
 Nothing sleeps. A test waits for a call to begin, for an execution to be as it wants it, or winds the clock of the store
 on and has the engine look what is due.
+
+A file of tests runs on every database by `pytestmark = pytest.mark.usefixtures("each_database")`: what is in a folder
+on SQLite is then on the server for the same folder.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from layover.bootstrap import Engine
+import pytest
+
+from layover.bootstrap import Engine, open_store
 from layover.runtime.engine import Engine as EngineOn
 from layover.runtime.settings import Settings
+from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
+from tests.servers.postgres import databases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from layover.nodes.context import NodeContext
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import Head
+    from layover.ports.store import Store
 
 PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10, "grace": 100}
 HOUR = 3_600_000
 
 
+# Where the database of a folder is, if it is not in the folder.
+_elsewhere: dict[Path, str] = {}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def each_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    """Run a test on every database."""
+    if request.param == "postgres":
+        _elsewhere[tmp_path] = databases.address()
+    yield
+    _elsewhere.clear()
+    databases.give_back()
+
+
+def address_in(folder: Path) -> str:
+    """Return the address of the database of a folder."""
+    return _elsewhere.get(folder, f"sqlite:///{folder / 'layover.db'}")
+
+
+def store_in(folder: Path) -> Store:
+    """Return a store on the database of a folder."""
+    return open_store(address_in(folder))
+
+
 def engine_at(folder: Path, *nodes: AnyFunction, **settings: object) -> Engine:
-    """Return an engine on the database in a folder, which looks often for what others did."""
-    return Engine(f"sqlite:///{folder / 'layover.db'}", nodes=nodes, settings=settings_with(**settings))
+    """Return an engine on the database of a folder, which looks often for what others did."""
+    return Engine(address_in(folder), nodes=nodes, settings=settings_with(**settings))
 
 
-def engine_on(store: SqliteStore, *nodes: AnyFunction, **settings: object) -> EngineOn:
+def engine_on(store: Store | Between, *nodes: AnyFunction, **settings: object) -> EngineOn:
     """Return an engine on a store."""
-    return EngineOn(store, nodes=nodes, settings=settings_with(**settings))
+    return EngineOn(cast("Store", store), nodes=nodes, settings=settings_with(**settings))
+
+
+class Between:
+    """In place of a store: who comes between it and its engine; what is not held up or changed is passed on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = store_in(folder)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
 
 
 def settings_with(**settings: object) -> Settings:
@@ -49,8 +91,10 @@ class HandWound:
     def __call__(self) -> int:
         return self.now
 
-    def store(self, folder: Path) -> SqliteStore:
+    def store(self, folder: Path) -> Store:
         """Return a store that goes by this clock."""
+        if folder in _elsewhere:
+            return PostgresStore(address_in(folder), clock=self)
         return SqliteStore(folder / "layover.db", clock=self, between_looks=0)
 
     def skip(self, engine: EngineOn, milliseconds: int) -> None:

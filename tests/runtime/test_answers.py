@@ -15,6 +15,8 @@ from layover.runtime.errors import AnswerRefused
 from layover.runtime.executions import Options
 from tests.runtime.harness import HOUR, HandWound, Held, approval, call, end, engine_at, engine_on, fan_out, flow, form
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 SIZE = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
 ANN, BOB, CAT = "ann", "bob", "cat"
 

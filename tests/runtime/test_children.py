@@ -31,6 +31,8 @@ from tests.runtime.harness import (
     until_status,
 )
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 ONCE = {"max_attempts": 1, "delay": "1ms", "jitter": 0}
 TWICE = {"max_attempts": 2, "delay": "1ms", "jitter": 0}
 ECHO = flow(end("${input}"), name="echo")

@@ -12,14 +12,15 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 
 import pytest
 
+from layover.bootstrap import inspectable_store
 from layover.core.errors import LayoverError
 from layover.ports.records import CLOSED
 from layover.runtime.engine import Engine as EngineOn
 from layover.runtime.verify import violations
 from layover.stores.memory import MemoryStore
-from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import (
     Scripted,
+    address_in,
     call,
     child,
     delay,
@@ -32,6 +33,8 @@ from tests.runtime.harness import (
     until,
     until_status,
 )
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 WORKFLOWS = [
     flow(call("a"), delay(duration="1ms"), call("b"), name="leaf"),
@@ -110,7 +113,7 @@ async def test_a_pause_holds_all_of_a_family_and_all_of_it_ends(tmp_path: Path, 
         counts = await one.counts()
     assert counts == {"completed": ROOTS * 7}
     assert len({(call.execution_id, call.context_id) for call in work.calls}) == len(work.calls)
-    store = SqliteStore(tmp_path / "layover.db")
+    store = inspectable_store(address_in(tmp_path))
     await store.open_to_read()
     assert await violations(store) == []
     await store.close()

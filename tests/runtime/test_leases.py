@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
-import apsw
 import pytest
 
 from layover.core.engine.codec import encode_events
 from layover.core.engine.events import NodeCompleted
 from layover.ports.records import Claim, Lease
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
-from tests.runtime.harness import HandWound, Held, call, end, engine_at, engine_on, flow, look, until
+from tests.runtime.harness import HandWound, Held, address_in, call, end, engine_at, engine_on, flow, look, until
+from tests.runtime.tables import Tables
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 FLOW = flow(call("a"), call("b"), end(["${nodes.a}", "${nodes.b}"]))
 FAR = 3_600_000
@@ -147,9 +149,7 @@ async def test_a_log_that_cannot_be_read_stops_nobody_else(tmp_path: Path, body:
         await engine.register(flow({"id": "ask", "type": "form"}, end("well")))
         broken = await engine.start("flow", wait="rest")
         (row,) = await engine.points(broken.id)
-    db = apsw.Connection(str(tmp_path / "layover.db"))
-    db.execute("UPDATE events SET body = ? WHERE seq = 0", (body,))
-    db.close()
+    Tables(address_in(tmp_path)).change("UPDATE events SET body = $1 WHERE seq = 0", body)
     async with engine_at(tmp_path) as engine:
         await engine.answer(row.point.id, {}, by="ann")
         await until(engine, broken.id, lambda head: head.owner is None and head.epoch > 1)

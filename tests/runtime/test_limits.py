@@ -13,6 +13,8 @@ import pytest
 
 from tests.runtime.harness import Held, Scripted, call, end, engine_at, fan_out, flow
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 EACH = flow(fan_out(call("a", input={"n": "${item}"})))
 
 

@@ -24,6 +24,8 @@ from tests.runtime.harness import (
     until_status,
 )
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 TWO_STEPS = flow(call("a"), call("b"), end(["${nodes.a}", "${nodes.b}"]))
 
 

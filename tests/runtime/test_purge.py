@@ -7,7 +7,6 @@ import logging
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
-import apsw
 import pytest
 
 from layover.ports.records import ExecutionFilter, Message
@@ -19,6 +18,7 @@ from tests.runtime.harness import (
     Held,
     Refused,
     Scripted,
+    address_in,
     call,
     delay,
     end,
@@ -28,9 +28,12 @@ from tests.runtime.harness import (
     until,
     until_status,
 )
+from tests.runtime.tables import Tables
 
 if TYPE_CHECKING:
     from layover.runtime.engine import Engine as EngineOn
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 DAY = 24 * HOUR
 SETTINGS = {"outbox_poll": 10, "purge_every": 10 * DAY}  # only when a test says so
@@ -181,11 +184,8 @@ async def test_nothing_of_it_is_left_in_any_table(tmp_path: Path) -> None:
 
 def _filled(folder: Path) -> set[str]:
     """Return the tables that have rows."""
-    db = apsw.Connection(str(folder / "layover.db"), flags=apsw.SQLITE_OPEN_READONLY)
-    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    found = {name for name in tables if db.execute(f'SELECT count(*) FROM "{name}"').get}  # noqa: S608 - its own names
-    db.close()
-    return found
+    tables = Tables(address_in(folder))
+    return {name for name in tables.names() if tables.count(name)}
 
 
 async def test_a_key_that_was_purged_begins_another_execution(tmp_path: Path) -> None:
@@ -209,10 +209,11 @@ async def test_what_has_something_to_send_is_kept_until_it_has_arrived(tmp_path:
     async with engine_on(clock.store(tmp_path), retention=HOUR, **SETTINGS) as engine:
         await engine.register(flow(end(1)))
         done = await engine.start("flow", wait="end")
-    db = apsw.Connection(str(tmp_path / "layover.db"))
-    id_ = bytes.fromhex(done.id.replace("-", ""))
-    db.execute("INSERT INTO outbox VALUES (?, ?, 9, 'Cancel', '{}', ?)", (id_, done.id, 10**15))
-    db.close()
+    tables = Tables(address_in(tmp_path))
+    values = (tables.id(done.id), done.id, b"{}", 10**15)
+    tables.change(
+        "INSERT INTO outbox (sender, destination, n, kind, body, due_at) VALUES ($1, $2, 9, 'Cancel', $3, $4)", *values
+    )
     clock.now += DAY
     async with engine_on(clock.store(tmp_path), retention=HOUR, **SETTINGS) as engine:
         assert await _clean(engine) == 0

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from layover.runtime.engine import Engine as EngineOn
     from layover.runtime.views import Execution
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 MINUTE = 60_000
 OFTEN = {"outbox_poll": 10}
 

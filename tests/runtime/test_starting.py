@@ -15,6 +15,8 @@ from layover.runtime.executions import Options
 from layover.runtime.ids import MalformedId
 from tests.runtime.harness import Held, Scripted, call, delay, end, engine_at, flow, form
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 OWN = "0190a1b2-0000-7000-8000-000000000001"
 ECHO = flow(end("${input}"))
 

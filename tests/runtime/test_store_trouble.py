@@ -12,17 +12,18 @@ import pytest
 from layover.core.engine.events import NodeCompleted
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Append, Outcome  # noqa: TC001 - read by pytest
-from layover.stores.sqlite import SqliteStore
-from tests.runtime.harness import Held, Scripted, call, end, engine_on, fan_out, flow, form
+from tests.runtime.harness import Between, Held, Scripted, call, end, engine_on, fan_out, flow, form, store_in
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 How = Literal["before", "after"]
 
 
-class Shaky(SqliteStore):
+class Shaky(Between):
     """A store whose commits fail as often as a test wants, before or after they have really been made."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder / "layover.db")
+        super().__init__(folder)
         self.how: How = "before"
         self.left = 0
         self.beginnings = False
@@ -33,10 +34,10 @@ class Shaky(SqliteStore):
     async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
         concerned = any((append.new is not None) == self.beginnings for append in appends)
         if not self.left or not concerned:
-            return await super().commit(appends)
+            return await self.store.commit(appends)
         self.left -= 1
         if self.how == "after":
-            await super().commit(appends)
+            await self.store.commit(appends)
         raise StoreUnavailable("The line is dead.")
 
 
@@ -145,5 +146,5 @@ async def test_an_engine_can_stop_while_its_store_cannot_be_reached(tmp_path: Pa
         store.fail("before", 1_000)
         running.returns("lost with the line")
         await engine.stop(grace=1)
-    async with engine_on(SqliteStore(tmp_path / "layover.db"), Scripted("again")) as engine:
+    async with engine_on(store_in(tmp_path), Scripted("again")) as engine:
         assert await engine.result(started.id) == "again"

@@ -6,8 +6,12 @@ import asyncio
 from collections import Counter
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
+import pytest
+
 from layover.nodes.context import NodeContext  # noqa: TC001 - a registry reads the annotations of functions
 from tests.runtime.harness import Held, Scripted, call, delay, end, engine_at, flow, form, until, until_status
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 
 async def test_each_call_is_made_once_whoever_makes_it(tmp_path: Path) -> None:

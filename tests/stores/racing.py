@@ -17,7 +17,7 @@ from tests.servers.postgres import ask, connect, postgres_address, run
 from tests.stores.conformance import ME, NEW, OTHER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -43,6 +43,8 @@ END
 $$;
 CREATE TRIGGER guard AFTER UPDATE ON layover.heads FOR EACH ROW EXECUTE FUNCTION layover.guard();
 """
+
+_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
 @asynccontextmanager
@@ -97,6 +99,24 @@ async def held_up(store: PostgresStore, table: str) -> AsyncIterator[None]:
 
 async def waiting(store: PostgresStore, count: int, *, unless: asyncio.Future[Any] | None = None) -> None:
     """Return when so many statements wait for a lock, or something has come to an end."""
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    while await ask(store.address.dsn, asked) != count and not (unless is not None and unless.done()):
+    while await ask(store.address.dsn, _WAITING) != count and not (unless is not None and unless.done()):
         pass
+
+
+@asynccontextmanager
+async def holding(store: PostgresStore, execution_ids: list[str]) -> AsyncIterator[Callable[[], Awaitable[int]]]:
+    """Hold the heads of executions for a while; give a way to ask how many statements wait for a lock."""
+    holder, asker = await connect(store.address.dsn), await connect(store.address.dsn)
+
+    async def waiting() -> int:
+        count: int = await asker.fetchval(_WAITING)
+        return count
+
+    try:
+        async with holder.transaction():
+            statement = f"SELECT 1 FROM {store.address.schema}.heads WHERE execution_id = ANY ($1::uuid[]) FOR UPDATE"  # noqa: S608
+            await holder.fetch(statement, execution_ids)
+            yield waiting
+    finally:
+        await holder.close()
+        await asker.close()

@@ -278,3 +278,12 @@ async def test_a_pause_point_is_opened_once(store: Store) -> None:
         await store.commit([following(await head(store, 1)), replace(step(2), points=(opened("q"), opened("p")))])
     assert refused.value.code == "point_exists"
     assert await truth(store) == before
+
+
+async def test_what_is_gone_and_what_is_refused_leave_the_rest_of_a_group_alone(store: Store) -> None:
+    await create(store, 1)
+    await create(store, 2)
+    gone, stale = replace(step(7), execution_id=uid(7)), replace(step(2), epoch=9)
+    outcomes = await store.commit([gone, step(1), stale])
+    assert [outcome.verdict for outcome in outcomes] == ["fenced", "passed", "fenced"]
+    assert ((await head(store, 1)).last_seq, (await head(store, 2)).last_seq) == (2, 1)

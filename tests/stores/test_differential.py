@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
@@ -78,6 +79,12 @@ WAYS = {
 }
 
 
+# A commit that is wrong in more than one way is refused for one of them: which, is up to the store.
+CARELESS = ("unknown_version", "point_exists", "message_exists", "token_exists")
+
+# To read everything takes long where each question goes to a server; what differs once still differs a little later.
+BETWEEN_LOOKS = {"postgres": 12}
+
 READS = {  # to compare everything after each of these as well takes as long as all the rest
     *("load", "commands", "unread", "version", "latest", "versions", "get", "page", "history", "points", "point"),
     *("counts", "outbox", "outgoing", "token", "waits", "signals", "undispatched", "admission", "expendable"),
@@ -98,10 +105,16 @@ async def test_every_store_answers_and_keeps_what_the_memory_store_does(tmp_path
 async def one_database(folder: Path, seed: str) -> set[str]:
     """Run a part of the stream on new databases; return the ways that its operations went."""
     stores = {name: make(folder, Clock())() for name, make in DATABASES.items()}
-    operations = Operations(random.Random(seed))  # noqa: S311 - a stream that can be repeated is the point
+    async with AsyncExitStack() as opened:
+        for store in stores.values():
+            await store.open(ME)
+            opened.push_async_callback(store.close)
+        return await one_stream(stores, Operations(random.Random(seed)), seed)  # noqa: S311 - it can be repeated
+
+
+async def one_stream(stores: dict[str, Store], operations: Operations, seed: str) -> set[str]:
+    """Send operations through stores side by side; return the ways that they went."""
     seen: set[str] = set()
-    for store in stores.values():
-        await store.open(ME)
     state = await whole(stores["memory"])
     for step in range(STEPS):
         operation = operations.draw(state)
@@ -110,11 +123,11 @@ async def one_database(folder: Path, seed: str) -> set[str]:
         for name, store in stores.items():
             if name != "memory":
                 where = f"LAYOVER_SEED={seed!r}, step {step}, {operation.name} on {name}"
-                assert await outcome(store, operation) == answer, where
-                assert operation.name in READS or await whole(store) == state, where
+                found = await outcome(store, operation)
+                assert found == answer or (found in CARELESS and answer in CARELESS), where
+                if step == STEPS - 1 or (operation.name not in READS and step % BETWEEN_LOOKS.get(name, 1) == 0):
+                    assert await whole(store) == state, where
         seen |= kinds_of(operation.name, answer, changed=state != before)
-    for store in stores.values():
-        await store.close()
     return seen
 
 

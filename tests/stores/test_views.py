@@ -42,7 +42,7 @@ async def many(store: Store) -> list[ExecutionRow]:
             parent_id=uid(90 + n % 2) if n % 4 == 0 else None,
             tags=(f"t{n % 3}", "all") if n % 6 else (),
         )
-        append = replace(creation(n, new=new), status=STATUSES[n % 3])
+        append = replace(creation(n, new=new), status=STATUSES[n % 3] if n % 7 else "paused")
         await store.commit([append])
     rows = [row for n in range(1, 25) if (row := await store.get(uid(n))) is not None]
     assert len(rows) == 24
@@ -80,6 +80,15 @@ async def test_all_pages_together_are_all_executions_newest_first(store: Store, 
         ExecutionFilter(parent_id=uid(3)),
         ExecutionFilter(workflow="order", status=("running",), tag="t1"),
         ExecutionFilter(workflow="order", status=("waiting", "failed"), tag="all", parent_id=uid(90)),
+        ExecutionFilter(tag="t2", parent_id=uid(91)),
+        ExecutionFilter(tag="t1", parent_id=uid(90)),
+        ExecutionFilter(workflow="refund", parent_id=uid(90)),
+        ExecutionFilter(status=("paused",)),
+        ExecutionFilter(status=("paused", "paused")),
+        ExecutionFilter(status=("paused", "failed")),
+        ExecutionFilter(workflow="refund", status=("paused",)),
+        ExecutionFilter(status=("paused",), tag="t1"),
+        ExecutionFilter(status=("paused",), parent_id=uid(90)),
     ],
     ids=repr,
 )
@@ -122,7 +131,7 @@ async def test_executions_are_counted_by_status(store: Store) -> None:
     assert await store.counts() == {}
     await many(store)
     await go_on(store, 1, status="completed", closed=Closed(), rest=Rest())
-    assert await store.counts() == {"running": 8, "waiting": 7, "failed": 8, "completed": 1}
+    assert await store.counts() == {"running": 7, "waiting": 6, "failed": 7, "paused": 3, "completed": 1}
 
 
 @pytest.mark.parametrize(

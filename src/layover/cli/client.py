@@ -8,7 +8,7 @@ from layover.bootstrap import inspectable_store
 from layover.cli.desk import Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from layover.core.plan import Plan
@@ -32,6 +32,7 @@ class Looking(Protocol):
         workflow: str | None = None,
         status: Sequence[str] = (),
         tag: str | None = None,
+        where: Mapping[str, object] | None = None,
         after: tuple[int, str] | None = None,
         limit: int = 100,
     ) -> Sequence[ExecutionRow]:

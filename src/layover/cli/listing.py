@@ -13,6 +13,7 @@ from layover.cli.options import DEFAULT_DB, Db, Json
 from layover.cli.resources import context_of, point_resource, row_resource, title_of
 from layover.cli.screen import STYLES, moment, note, print_json, print_table, say
 from layover.cli.story import lasted
+from layover.cli.where import wanted
 from layover.core.people import Person, Rules, may_decide
 from layover.runtime.ids import MalformedId, checked_id
 
@@ -36,6 +37,16 @@ Statuses = Annotated[
     ),
 ]
 Tag = Annotated[str | None, Parameter(help="Only those with this tag.")]
+Where = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--where",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only those that began with this: a path in the input and its value, customer.tier=gold; repeatable.",
+    ),
+]
 Limit = Annotated[int, Parameter(help="How many at most.")]
 Cursor = Annotated[str | None, Parameter(help="Go on behind what was listed, as the end of a list says.")]
 User = Annotated[str | None, Parameter(help="Only what this person may answer.")]
@@ -56,6 +67,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
     workflow: Workflow = None,
     status: Statuses = (),
     tag: Tag = None,
+    where: Where = (),
     limit: Limit = 50,
     cursor: Cursor = None,
     db: Db = DEFAULT_DB,
@@ -65,11 +77,13 @@ def list_executions(  # noqa: PLR0913 - each is an option
     if not 0 < limit <= _MOST:
         raise Stop(f"--limit: from 1 to {_MOST:,}, not {limit}.")
 
-    after = _parsed(cursor)
+    after, began_with = _parsed(cursor), wanted(where)
 
     async def rows() -> Sequence[ExecutionRow]:
         async with to_look(db) as client:
-            return await client.list(workflow=workflow, status=status, tag=tag, after=after, limit=limit)
+            return await client.list(
+                workflow=workflow, status=status, tag=tag, where=began_with, after=after, limit=limit
+            )
 
     found = asyncio.run(rows())
     following = _cursor_of(found[-1]) if len(found) == limit else None

@@ -59,6 +59,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "migrate": ("migrate:migrate_database", "Make a database, or bring it up to date with this release."),
         "verify": ("verify:verify_database", "Check everything that must hold of a database."),
         "purge": ("purge:purge_database", "Delete executions some time after their end."),
+        "copy": ("copying:copy_database", "Copy everything in a database into another, and verify both."),
         "doctor": ("doctor:examine", "Look for what keeps a database or its executions from working."),
     },
     _REST: {

@@ -177,6 +177,7 @@ class Append(Record, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     tokens: tuple[Token, ...] = ()
     earlier: tuple[Entry, ...] = ()
+    input: bytes | None = None  # of a new one: what it began with, as JSON, so that it can be found by it
 
 
 class Command(Record, frozen=True, kw_only=True):
@@ -359,6 +360,28 @@ class Admission(Record, frozen=True, kw_only=True):
     holders: tuple[str, ...] = ()
 
 
+class Place(Record, frozen=True, kw_only=True):
+    """How things stand for an execution under limits; without slots it has no `name`, and no line to wait in.
+
+    It has one from its first wish until it is closed: it holds a slot since `held_at` or is in line by `rank`, then it
+    has a moment to begin at, then it is admitted. Its wish is kept with it.
+    """
+
+    execution_id: str
+    name: str | None
+    most: int | None
+    rank: int
+    held_at: int | None = None
+    rate: Rate | None = None
+    start_at: int | None = None
+    admitted: bool = False
+
+    @property
+    def is_in_line(self) -> bool:
+        """Whether it waits for a slot."""
+        return self.name is not None and self.held_at is None
+
+
 # Views
 
 
@@ -372,12 +395,16 @@ class ExecutionRow(Record, frozen=True, kw_only=True):
 
 
 class ExecutionFilter(Record, frozen=True, kw_only=True):
-    """Which executions to list, newest first; `after` is the cursor of the last one seen."""
+    """Which executions to list, newest first; `after` is the cursor of the last one seen.
+
+    `where` is a JSON object with members: the input of an execution has to contain it.
+    """
 
     workflow: str | None = None
     status: tuple[str, ...] = ()
     tag: str | None = None
     parent_id: str | None = None
+    where: bytes | None = None
     after: tuple[int, str] | None = None
     limit: int = 100
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from layover.ports.moving import Moving
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
@@ -221,7 +223,7 @@ class Retention(Protocol):
         """Delete all there is of executions; one that is open, or has something to send, is left alone."""
 
 
-class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Retention, Protocol):
+class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Retention, Moving, Protocol):
     """All of it, with a beginning and an end."""
 
     async def open(self, instance: str) -> None:

@@ -173,8 +173,12 @@ class Committer:
         except Exception as error:  # noqa: BLE001 - as above
             await self._cannot_write(group, error)
             return []
-        _tell_all(group, outcomes)
-        return []
+        answers = list(zip(group, outcomes, strict=True))
+        # The one that was not answered may have landed after we looked, and then this one is refused because of it.
+        unsure = [one for one, outcome in answers if outcome.verdict == "fenced"]
+        known = [(one, outcome) for one, outcome in answers if outcome.verdict != "fenced"]
+        _tell_all([one for one, _ in known], [outcome for _, outcome in known])
+        return unsure
 
     async def _tell(self, one: _Waiting, error: StoreError) -> None:
         """Tell whether an append has landed, or else why not; who begins an execution can decide what to do then."""

@@ -44,6 +44,12 @@ class InvalidInput(LayoverError):  # noqa: N818 - it says what the input is
         self.errors = errors
 
 
+class InvalidFilter(LayoverError):  # noqa: N818 - it says what the filter is
+    """A filter by which nothing can be looked for."""
+
+    code = "invalid_filter"
+
+
 class LimitReached(LayoverError):  # noqa: N818 - it says what happened
     """As many executions run as may at once, and the workflow rejects one more; `holders` are those that do."""
 

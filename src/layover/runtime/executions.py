@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.definitions.durations import parse_duration
+from layover.core.documents import fault_of
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
@@ -20,6 +21,7 @@ from layover.runtime.errors import (
     AlreadyExists,
     ExecutionCancelled,
     ExecutionFailed,
+    InvalidFilter,
     InvalidInput,
     LimitReached,
     UnknownExecution,
@@ -31,7 +33,7 @@ from layover.runtime.why import Why, summed_up, why
 from layover.runtime.workflows import Workflows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from layover.ports.records import ExecutionRow, Head, PointRow
     from layover.runtime.cache import Kept
@@ -158,11 +160,18 @@ class Executions(Workflows):
         workflow: str | None = None,
         status: Sequence[str] = (),
         tag: str | None = None,
+        where: Mapping[str, object] | None = None,
         after: tuple[int, str] | None = None,
         limit: int = 100,
     ) -> Sequence[ExecutionRow]:
-        """Return executions, newest first; `after` goes on behind one that was seen: its `created_at` and id."""
-        wanted = ExecutionFilter(workflow=workflow, status=tuple(status), tag=tag, after=after, limit=limit)
+        """Return executions, newest first; `after` goes on behind one that was seen: its `created_at` and id.
+
+        With `where`, only those whose input contains it: every member of an object, every element of an array.
+        """
+        document = _wanted(where) if where else None
+        wanted = ExecutionFilter(
+            workflow=workflow, status=tuple(status), tag=tag, where=document, after=after, limit=limit
+        )
         return await self.instance.store.page(wanted)
 
     async def history(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[HistoryEntry]:
@@ -251,6 +260,18 @@ def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None)
     if key is not None:
         return id_from_key(workflow, key)
     return new_id(instance.clock.now())
+
+
+def _wanted(where: Mapping[str, object]) -> bytes:
+    """Return what to look for as it is written, or raise why it cannot be."""
+    try:
+        document = msgspec.json.encode(where)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InvalidFilter(f"`where` cannot be written as JSON: {error}.") from error
+    fault = fault_of(document)
+    if fault is not None:
+        raise InvalidFilter(f"`where` cannot be looked for: {fault}.")
+    return document
 
 
 def _milliseconds(delay: int | str | None) -> int:

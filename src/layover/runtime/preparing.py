@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from layover.core.documents import document_of
 from layover.core.engine.codec import encode_events, encode_state
 from layover.core.engine.effects import Call, Close
 from layover.ports.commit_points import CommitPoint, reached
@@ -112,6 +113,7 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
         messages=(*seen.messages, *first),
         tokens=seen.tokens,
         earlier=unwritten.entries(last_seq + 1) if unwritten.count else (),
+        input=document_of(state.facts.input) if driven.new is not None else None,
     )
 
 

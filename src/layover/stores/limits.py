@@ -8,38 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Admit, Cancel
 from layover.ports.errors import StoreError
-from layover.ports.records import Admission, Enqueue, Rate
+from layover.ports.records import Admission, Enqueue, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Wish
+    from layover.ports.records import Rate, Wish
 
 MOST_HOLDERS = 10  # as many as are told
 _FAR = 2**62  # from the front of a line to its end: every database can hold the number
-
-
-class Place(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How things stand for an execution under limits; without slots it has no `name`, and no line to wait in."""
-
-    execution_id: str
-    name: str | None
-    most: int | None
-    rank: int
-    held_at: int | None = None
-    rate: Rate | None = None
-    start_at: int | None = None
-    admitted: bool = False
-
-    @property
-    def is_in_line(self) -> bool:
-        """Whether it waits for a slot."""
-        return self.name is not None and self.held_at is None
 
 
 def check_wish(wish: Wish) -> None:

@@ -32,7 +32,7 @@ def id_of(name: str) -> str:
     return id_from_key(name, name)
 
 
-async def run(folder: Path, settings: dict[str, int]) -> dict[str, object]:
+async def run(folder: Path, address: str, settings: dict[str, int]) -> dict[str, object]:
     """Begin everything that was not begun before, say what has happened, and return what each came to."""
     effects = Effects(folder)
 
@@ -44,7 +44,7 @@ async def run(folder: Path, settings: dict[str, int]) -> dict[str, object]:
         return Happened(context.context_id) if _has(effects, context.execution_id, context.context_id) else NOT_HAPPENED
 
     async with Engine(
-        f"sqlite:///{folder / 'crash.db'}",
+        address,
         nodes=[pay],
         probes={"pay": paid},
         settings=msgspec.convert({**PROMPT, **settings}, Settings),
@@ -75,7 +75,7 @@ async def _finish(engine: Engine, effects: Effects, execution_id: str) -> object
 
 async def main(folder: Path, options: Options) -> None:
     Reaper(folder, options).watch_from(asyncio.get_running_loop())
-    say(f"done {msgspec.json.encode(await run(folder, options.settings)).decode()}")
+    say(f"done {msgspec.json.encode(await run(folder, options.address, options.settings)).decode()}")
 
 
 if __name__ == "__main__":

@@ -88,11 +88,10 @@ def id_of(name: str) -> str:
     return id_from_key(name, name)
 
 
-async def run(folder: Path, settings: dict[str, int]) -> dict[str, object]:
+async def run(folder: Path, address: str, settings: dict[str, int]) -> dict[str, object]:
     """Begin everything that was not begun before, do what people have to do, and return what each came to."""
     set_to = msgspec.convert({**PROMPT, **settings}, Settings)
-    nodes, address = functions(Effects(folder)), f"sqlite:///{folder / 'crash.db'}"
-    async with Engine(address, nodes=nodes, settings=set_to) as engine:
+    async with Engine(address, nodes=functions(Effects(folder)), settings=set_to) as engine:
         for name in NAMES:
             await engine.register(f"name: {name}\nnodes: [{{id: a, type: {name}}}]\n")
             await engine.start(name, key=name, on_conflict="return")
@@ -113,7 +112,7 @@ async def _finish(engine: Engine, execution_id: str) -> object:
 
 async def main(folder: Path, options: Options) -> None:
     Reaper(folder, options).watch_from(asyncio.get_running_loop())
-    say(f"done {msgspec.json.encode(await run(folder, options.settings)).decode()}")
+    say(f"done {msgspec.json.encode(await run(folder, options.address, options.settings)).decode()}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from layover.core.engine import events as ev
 from layover.ports.commit_points import CommitPoint
 
 from .workload import FAMILIES, OUTPUTS
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -24,10 +25,11 @@ TIMES: dict[CommitPoint, tuple[int, ...]] = {
     CommitPoint.MESSAGES_DELIVERED: (1, 2, 3, 5, 7),
     CommitPoint.MESSAGES_SENT: (1, 2, 3, 5),
 }
-CASES = [(point, n) for point, times in TIMES.items() for n in times]
+FEW = [(CommitPoint.ROWS_WRITTEN, 9), (CommitPoint.COMMAND_COMMITTED, 4), (CommitPoint.MESSAGES_DELIVERED, 3)]
+CASES = everywhere([(point, n) for point, times in TIMES.items() for n in times], FEW)
 
 
-@pytest.mark.parametrize(("point", "n"), CASES, ids=[f"{point}-{n}" for point, n in CASES])
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_families_survive_the_death_of_their_process(world: World, point: CommitPoint, n: int) -> None:
     world.run(die_at=(point, n), only=FAMILIES).is_killed()
     world.died_at(point)
@@ -39,7 +41,13 @@ async def test_families_survive_the_death_of_their_process(world: World, point: 
     await each_was_begun_and_heard_once(world)
 
 
-@pytest.mark.parametrize("point", [CommitPoint.APPEND_COMMITTED, CommitPoint.MESSAGES_DELIVERED])
+@pytest.mark.parametrize(
+    ("world", "point"),
+    everywhere(
+        [(CommitPoint.APPEND_COMMITTED,), (CommitPoint.MESSAGES_DELIVERED,)], few=[(CommitPoint.MESSAGES_DELIVERED,)]
+    ),
+    indirect=["world"],
+)
 async def test_what_one_leaves_undelivered_the_other_delivers(world: World, point: CommitPoint) -> None:
     other = world.run(first_copy=COPIES, copies=COPIES, only=FAMILIES)
     other.until("working")

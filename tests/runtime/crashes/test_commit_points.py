@@ -9,6 +9,7 @@ import pytest
 from layover.ports.commit_points import CommitPoint
 
 from .workload import ALWAYS
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -23,10 +24,11 @@ TIMES: dict[CommitPoint, tuple[int, ...]] = {
     CommitPoint.LEASES_RENEWED: (1, 2),
     CommitPoint.LEASES_RELEASED: (1, 2),
 }
-CASES = [(point, n) for point in CommitPoint for n in TIMES.get(point, (1, 4))]
+MOMENTS = [(point, n) for point in CommitPoint for n in TIMES.get(point, (1, 4))]
+CASES = everywhere(MOMENTS, [(point, TIMES.get(point, (1, 4))[-1]) for point in CommitPoint])
 
 
-@pytest.mark.parametrize(("point", "n"), CASES, ids=[f"{point}-{n}" for point, n in CASES])
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_a_process_may_die_at_any_moment(world: World, point: CommitPoint, n: int) -> None:
     only: tuple[str, ...] = ALWAYS
     stops, settings = 0, dict[str, int]()

@@ -12,6 +12,7 @@ from layover.ports.commit_points import CommitPoint
 
 from .doubt_worker import WORKFLOWS, id_of, run
 from .workload import Effects
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -24,16 +25,19 @@ POINTS = (
     CommitPoint.CALL_STARTING,
     CommitPoint.CALL_RETURNED,
 )
+CASES = everywhere(
+    [(point, n) for point in POINTS for n in (1, 2, 3)],
+    few=[(CommitPoint.ROWS_WRITTEN, 3), (CommitPoint.CALL_RETURNED, 2)],
+)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_what_has_happened_does_not_happen_again(world: World, point: CommitPoint, n: int) -> None:
     world.run("doubt_worker", die_at=(point, n)).is_killed()
     world.died_at(point)
     await world.is_sound()
 
-    outputs = await run(world.folder, {})
+    outputs = await run(world.folder, world.address, {})
 
     await world.is_sound()
     assert outputs == dict.fromkeys(WORKFLOWS, "b")
@@ -45,7 +49,7 @@ async def test_a_process_that_dies_while_it_looks_looks_again(world: World) -> N
     world.run("doubt_worker", die_at=(CommitPoint.CALL_RETURNED, 1)).is_killed()
     world.run("doubt_worker", die_at=(CommitPoint.CALL_STARTING, 1)).is_killed()  # the probe is about to be called
     await world.is_sound()
-    assert await run(world.folder, {}) == dict.fromkeys(WORKFLOWS, "b")
+    assert await run(world.folder, world.address, {}) == dict.fromkeys(WORKFLOWS, "b")
     events = [event for _, event in await world.events()]
     assert any(isinstance(event, ev.NodeInDoubt) for event in events)
     assert max(Counter(one[:2] for one in Effects(world.folder).read()).values()) == 1

@@ -9,6 +9,7 @@ import pytest
 from layover.ports.commit_points import CommitPoint
 
 from . import workload
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -24,13 +25,15 @@ POINTS = (
     CommitPoint.CALL_RETURNED,
     CommitPoint.ANSWER_COMMITTED,
 )
+ONCE = (CommitPoint.ANSWER_COMMITTED, CommitPoint.REST_TOLD)
+CASES = everywhere(
+    [(point, n) for point in POINTS for n in ((1,) if point in ONCE else (1, 2, 5))],
+    few=[(CommitPoint.ROWS_WRITTEN, 5), (CommitPoint.CALL_RETURNED, 5)],
+)
 
 
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_a_leg_is_repeated_and_nothing_before_it(world: World, point: CommitPoint, n: int) -> None:
-    if point in (CommitPoint.ANSWER_COMMITTED, CommitPoint.REST_TOLD):
-        n = 1
     world.run(die_at=(point, n), only=ONLY).is_killed()
     world.died_at(point)
     await world.is_sound()

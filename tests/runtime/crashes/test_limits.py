@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import apsw
 import msgspec
 import pytest
 
@@ -15,6 +14,7 @@ from layover.runtime.settings import Settings
 
 from . import workload
 from .worker import PROMPT, run
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -23,7 +23,7 @@ LIMITED = ("limited", "limited_again", "limited_form", "limited_unwanted", "rate
 COPIES = 3
 SETTINGS = {"outbox_poll": 50}
 _LONGEST = 50  # seconds on a machine that is busy with other things
-CASES = [
+MOMENTS = [
     (CommitPoint.APPEND_DECIDED, 5),
     (CommitPoint.ROWS_WRITTEN, 2),  # the first is created, and has not asked yet
     (CommitPoint.ROWS_WRITTEN, 3),
@@ -44,9 +44,11 @@ CASES = [
     (CommitPoint.MESSAGES_DELIVERED, 3),
     (CommitPoint.MESSAGES_SENT, 1),
 ]
+FEW = [(CommitPoint.ROWS_WRITTEN, 12), (CommitPoint.REST_TOLD, 1), (CommitPoint.MESSAGES_DELIVERED, 3)]
+CASES = everywhere(MOMENTS, FEW)
 
 
-@pytest.mark.parametrize(("point", "n"), CASES, ids=[f"{point}-{n}" for point, n in CASES])
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_a_process_may_die_while_others_wait_for_its_slots(world: World, point: CommitPoint, n: int) -> None:
     settings = {**SETTINGS, **({"cache_bytes": 0} if point is CommitPoint.STATE_LOADED else {})}
     world.run(die_at=(point, n), only=LIMITED, copies=COPIES, settings=settings).is_killed()
@@ -56,7 +58,7 @@ async def test_a_process_may_die_while_others_wait_for_its_slots(world: World, p
     await _finish(world, COPIES)
     await world.is_sound()
     await world.did_nothing_twice(before, effects)
-    assert _places(world) == 0, "somebody holds a slot, or waits for one"
+    assert world.tables.count("places") == 0, "somebody holds a slot, or waits for one"
 
 
 async def test_one_process_dies_while_another_waits_for_its_slots(world: World) -> None:
@@ -67,24 +69,17 @@ async def test_one_process_dies_while_another_waits_for_its_slots(world: World) 
     assert len(other.is_done()) == 2 * COPIES * len(LIMITED)
     await world.is_sound()
     await _finish(world, 2 * COPIES)
-    assert _places(world) == 0
+    assert world.tables.count("places") == 0
 
 
 async def _finish(world: World, copies: int) -> None:
     """Have all of them come to their ends, side by side: one may hold the slot that another waits for."""
     wanted = [(name, copy) for copy in range(copies) for name in LIMITED]
-    acks, nodes = world.folder / "acks", workload.functions(world.effects)
+    nodes = workload.functions(world.effects)
     async with Engine(world.address, nodes=nodes, settings=msgspec.convert({**PROMPT, **SETTINGS}, Settings)) as engine:
         await workload.register(engine)
         async with asyncio.timeout(_LONGEST):
-            assert await run(engine, wanted, acks) == [workload.OUTPUTS[name] for name, _ in wanted]
+            assert await run(engine, wanted, world.folder) == [workload.OUTPUTS[name] for name, _ in wanted]
             for name, copy in wanted:  # what the dead have left unsaid is said by others, after a while
                 while await engine.instance.store.outgoing(workload.id_of(name, copy)):  # noqa: ASYNC110
                     await asyncio.sleep(0)
-
-
-def _places(world: World) -> int:
-    db = apsw.Connection(str(world.database), flags=apsw.SQLITE_OPEN_READONLY)
-    count: int = db.execute("SELECT count(*) FROM places").get
-    db.close()
-    return count

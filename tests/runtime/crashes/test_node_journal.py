@@ -11,6 +11,7 @@ from layover.core.engine import events as ev
 from layover.ports.commit_points import CommitPoint
 
 from .journal_worker import NAMES, Effects, id_of, run
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -28,11 +29,12 @@ TIMES: dict[CommitPoint, tuple[int, ...]] = {
     CommitPoint.ANSWER_COMMITTED: (1, 2),
     CommitPoint.SNAPSHOT_DECIDED: (1, 3, 6),
 }
-CASES = [(point, n) for point, times in TIMES.items() for n in times]
+FEW = [(CommitPoint.ROWS_WRITTEN, 7), (CommitPoint.APPEND_COMMITTED, 6), (CommitPoint.SNAPSHOT_DECIDED, 3)]
+CASES = everywhere([(point, n) for point, times in TIMES.items() for n in times], FEW)
 DONE = ("pay", "left", "right")
 
 
-@pytest.mark.parametrize(("point", "n"), CASES, ids=[f"{point}-{n}" for point, n in CASES])
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_a_function_goes_on_from_what_it_has_recorded(world: World, point: CommitPoint, n: int) -> None:
     settings = {"cache_bytes": 0} if point is CommitPoint.STATE_LOADED else {}
     world.run("journal_worker", die_at=(point, n), settings=settings).is_killed()
@@ -41,7 +43,7 @@ async def test_a_function_goes_on_from_what_it_has_recorded(world: World, point:
     effects = Effects(world.folder)
     recorded, done = await _recorded(world), effects.read()
 
-    outputs = await run(world.folder, {})
+    outputs = await run(world.folder, world.address, {})
 
     await world.is_sound()
     for name in NAMES:

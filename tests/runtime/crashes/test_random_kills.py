@@ -11,14 +11,16 @@ import pytest
 from tests.conftest import FACTOR
 
 from .workload import ALWAYS, OUTPUTS
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
 
 KILLS = 4
+SEEDS = [(seed,) for seed in range(2 * FACTOR)]
 
 
-@pytest.mark.parametrize("seed", range(2 * FACTOR))
+@pytest.mark.parametrize(("world", "seed"), everywhere(SEEDS, SEEDS[:1]), indirect=["world"])
 async def test_processes_may_die_again_and_again(world: World, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - it keeps no secret
     for _ in range(KILLS):

@@ -1,4 +1,4 @@
-"""Two processes share the work on one file; one of them dies under load, and all comes to its end."""
+"""Two processes share the work on one database; one of them dies under load, and all comes to its end."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import pytest
 from layover.ports.commit_points import CommitPoint
 
 from .workload import ALWAYS, OUTPUTS
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
 
 COPIES = 6
+POINTS = [(CommitPoint.APPEND_COMMITTED,), (CommitPoint.CALL_RETURNED,)]
 
 
-@pytest.mark.parametrize("point", [CommitPoint.APPEND_COMMITTED, CommitPoint.CALL_RETURNED])
+@pytest.mark.parametrize(("world", "point"), everywhere(POINTS, POINTS[:1]), indirect=["world"])
 async def test_what_one_leaves_behind_the_other_takes_up(world: World, point: CommitPoint) -> None:
     other = world.run(first_copy=COPIES, copies=2 * COPIES)
     other.until("working")

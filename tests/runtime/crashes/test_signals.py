@@ -10,6 +10,7 @@ from layover.core.engine import events as ev
 from layover.ports.commit_points import CommitPoint
 
 from .workload import OUTPUTS, OUTSIDE, tokens_in
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
@@ -26,10 +27,12 @@ MOMENTS = [
     *((CommitPoint.APPEND_COMMITTED, n) for n in (2, 5, 8)),
     *((CommitPoint.CALL_RETURNED, n) for n in (2, 5)),
 ]
-IDS = [f"{point}-{n}" for point, n in MOMENTS]
+FEW = [(CommitPoint.SIGNAL_KEPT, 3), (CommitPoint.SIGNAL_TOLD, 4), (CommitPoint.MESSAGES_DELIVERED, 2)]
+CASES = everywhere(MOMENTS, FEW)
+LEFT = [(CommitPoint.SIGNAL_KEPT,), (CommitPoint.SIGNAL_TOLD,), (CommitPoint.MESSAGES_DELIVERED,)]
 
 
-@pytest.mark.parametrize(("point", "n"), MOMENTS, ids=IDS)
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_what_came_from_outside_is_not_lost(world: World, point: CommitPoint, n: int) -> None:
     world.run(die_at=(point, n), only=OUTSIDE, copies=COPIES).is_killed()
     world.died_at(point)
@@ -42,7 +45,7 @@ async def test_what_came_from_outside_is_not_lost(world: World, point: CommitPoi
     nobody_reads_a_token(world)
 
 
-@pytest.mark.parametrize("point", [CommitPoint.SIGNAL_KEPT, CommitPoint.SIGNAL_TOLD, CommitPoint.MESSAGES_DELIVERED])
+@pytest.mark.parametrize(("world", "point"), everywhere(LEFT, LEFT[:1]), indirect=["world"])
 async def test_what_a_dead_process_left_is_brought_by_one_that_lives(world: World, point: CommitPoint) -> None:
     other = world.run(only=OUTSIDE, first_copy=COPIES, copies=COPIES)
     other.until("working")
@@ -64,4 +67,8 @@ def nobody_reads_a_token(world: World) -> None:
     tokens = [line.split()[1].encode() for line in tokens_in(world.folder).read_text().splitlines()]
     assert tokens
     written = b"".join(path.read_bytes() for path in world.folder.glob("crash.db*") if path.is_file())
+    for table in world.tables.names():
+        rows = world.tables.rows(f"SELECT * FROM {table}")  # noqa: S608 - a name of ours
+        written += b" ".join(one if isinstance(one, bytes) else str(one).encode() for row in rows for one in row)
+    assert written
     assert not [token for token in tokens if token in written]

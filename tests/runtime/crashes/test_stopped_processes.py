@@ -10,14 +10,14 @@ import pytest
 from layover.core.engine import events as ev
 from layover.ports.commit_points import CommitPoint
 from layover.ports.records import Claim
-from layover.stores.sqlite import SqliteStore
 
 from .workload import OUTPUTS
+from .world import POSTGRES, everywhere
 
 if TYPE_CHECKING:
     from .world import World
 
-# Not among them: one that holds the write lock of SQLite stops everybody, and one that is about to call has begun.
+# Not among them: one that is about to call has begun.
 POINTS = [
     (CommitPoint.APPEND_DECIDED, 2),
     (CommitPoint.APPEND_COMMITTED, 1),
@@ -27,9 +27,12 @@ POINTS = [
     (CommitPoint.CALL_RETURNED, 1),
     (CommitPoint.CALL_RETURNED, 2),
 ]
+CASES = everywhere(POINTS, [(CommitPoint.APPEND_DECIDED, 2), (CommitPoint.CALL_RETURNED, 1)])
+# On SQLite nobody could go on: who stands still there holds the lock that everybody writes under.
+CASES += [pytest.param(POSTGRES, CommitPoint.ROWS_WRITTEN, n, id=f"{POSTGRES}-rows_written-{n}") for n in (3, 4)]
 
 
-@pytest.mark.parametrize(("point", "n"), POINTS)
+@pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
 async def test_who_stood_still_for_too_long_does_no_harm(world: World, point: CommitPoint, n: int) -> None:
     stopped = world.run(stop_at=(point, n), only=("chain",), settings={"lease_ttl": 300})
     stopped.is_stopped()
@@ -61,7 +64,7 @@ async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World)
 async def test_who_lost_its_lease_writes_nothing_even_if_nobody_else_has_written(world: World) -> None:
     stopped = world.run(stop_at=(CommitPoint.APPEND_DECIDED, 2), only=("chain",))
     stopped.is_stopped()
-    store = SqliteStore(world.database)
+    store = world.store()
     await store.open("other")
     now = await store.now()
     claims = await store.claim(Claim(instance="other", now=now + 60_000, lease_until=now))

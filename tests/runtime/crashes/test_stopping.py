@@ -12,13 +12,15 @@ from layover import Engine
 from layover.ports.commit_points import CommitPoint, watch
 
 from . import workload
+from .world import everywhere
 
 if TYPE_CHECKING:
     from .world import World
 
+CASES = everywhere([(n, grace) for n in (1, 9, 40) for grace in (0, 10)], [(9, 0), (40, 10)])
 
-@pytest.mark.parametrize("grace", [0, 10])
-@pytest.mark.parametrize("n", [1, 9, 40])
+
+@pytest.mark.parametrize(("world", "n", "grace"), CASES, indirect=["world"])
 async def test_an_engine_may_be_stopped_at_any_moment(world: World, n: int, grace: float) -> None:
     reached, left, loop = asyncio.Event(), n, asyncio.get_running_loop()
 
@@ -47,10 +49,9 @@ async def test_an_engine_may_be_stopped_at_any_moment(world: World, n: int, grac
 
 
 async def _drive(engine: Engine, world: World) -> None:
-    acks = world.folder / "acks"
     for name in workload.ALWAYS:
-        await workload.begin(engine, name, acks)
-    await asyncio.gather(*(workload.finish(engine, name) for name in workload.ALWAYS))
+        await workload.begin(engine, name, world.folder)
+    await asyncio.gather(*(workload.finish(engine, name, world.folder) for name in workload.ALWAYS))
 
 
 async def test_a_process_may_be_killed_while_it_waits_for_its_calls_to_end(world: World) -> None:

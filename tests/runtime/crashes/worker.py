@@ -1,9 +1,10 @@
 """A process that runs the workload, and dies when it is told to: `python -m tests.runtime.crashes.worker FOLDER …`.
 
-Options are JSON. It dies when it reaches the commit point `die_at` for the nth time (no name: any point), or stops
-itself at `stop_at` until it is told to go on. It runs `copies` of the workflows `only`, from the `first_copy` on, and
-once a line comes in those before it too. It stops its engine in the middle of a call as often as `stops` says, with a
-`grace`, and opens it again. It says when it is at work, when it stops its engine, and when all is done.
+Options are JSON, with the address of the database. It dies when it reaches the commit point `die_at` for the nth time
+(no name: any point), or stops itself at `stop_at` until it is told to go on. It runs `copies` of the workflows `only`,
+from the `first_copy` on, and once a line comes in those before it too. It stops its engine in the middle of a call as
+often as `stops` says, with a `grace`, and opens it again. It says when it is at work, when it stops its engine, and
+when all is done.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from layover.ports.commit_points import CommitPoint, watch
 from layover.runtime.settings import Settings
 from tests.runtime.crashes import workload
 
-PROMPT = {"poll": 50, "command_poll": 20, "snapshot_every": 4, "snapshot_at_rest": 3}
+PROMPT = {"poll": 50, "command_poll": 20, "outbox_poll": 50, "snapshot_every": 4, "snapshot_at_rest": 3}
 
 
 class Options(msgspec.Struct, forbid_unknown_fields=True):
+    address: str
     die_at: tuple[str, int] | None = None
     only: tuple[str, ...] = workload.ALWAYS
     copies: int = 1
@@ -67,33 +69,31 @@ class Reaper:
 async def main(folder: Path, options: Options) -> None:
     reaper = Reaper(folder, options)
     reaper.watch_from(asyncio.get_running_loop())
-    effects, acks = workload.Effects(folder), folder / "acks"
-    nodes = workload.functions(effects, reaper.event)
+    nodes = workload.functions(workload.Effects(folder), reaper.event)
     settings = msgspec.convert({**PROMPT, **options.settings}, Settings)
-    address = f"sqlite:///{folder / 'crash.db'}"
     for copy in range(options.stops):
-        async with Engine(address, nodes=nodes, settings=settings) as engine:
+        async with Engine(options.address, nodes=nodes, settings=settings) as engine:
             await workload.register(engine)
-            await workload.begin(engine, "endless", acks, copy)
+            await workload.begin(engine, "endless", folder, copy)
             say("stopping")
             await engine.stop(options.grace)
-    async with Engine(address, nodes=nodes, settings=settings) as engine:
+    async with Engine(options.address, nodes=nodes, settings=settings) as engine:
         await workload.register(engine)
         say("working")
         copies = range(options.first_copy, options.first_copy + options.copies)
-        found = await run(engine, [(name, copy) for copy in copies for name in options.only], acks)
+        found = await run(engine, [(name, copy) for copy in copies for name in options.only], folder)
         if options.first_copy:
             await asyncio.to_thread(sys.stdin.readline)
             before = range(options.first_copy)
-            found += await run(engine, [(name, copy) for copy in before for name in options.only], acks)
-        found += await run(engine, [("endless", copy) for copy in range(options.stops)], acks)
+            found += await run(engine, [(name, copy) for copy in before for name in options.only], folder)
+        found += await run(engine, [("endless", copy) for copy in range(options.stops)], folder)
     say(f"done {msgspec.json.encode(found).decode()}")
 
 
-async def run(engine: Engine, wanted: list[tuple[str, int]], acks: Path) -> list[object]:
+async def run(engine: Engine, wanted: list[tuple[str, int]], folder: Path) -> list[object]:
     for name, copy in wanted:
-        await workload.begin(engine, name, acks, copy)
-    return await asyncio.gather(*(workload.finish(engine, name, copy) for name, copy in wanted))
+        await workload.begin(engine, name, folder, copy)
+    return await asyncio.gather(*(workload.finish(engine, name, folder, copy) for name, copy in wanted))
 
 
 def say(line: str) -> None:

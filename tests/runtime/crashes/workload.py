@@ -151,6 +151,11 @@ def tokens_in(folder: Path) -> Path:
     return folder / "tokens"
 
 
+def acks_in(folder: Path) -> Path:
+    """Return where the executions are that somebody has been told of."""
+    return folder / "acks"
+
+
 def write(path: Path, line: str) -> None:
     """Add a line to a file, such that it is there even if the process dies right after."""
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -214,24 +219,24 @@ def id_of(name: str, copy: int = 0) -> str:
     return id_from_key(name, f"{name}-{copy}")
 
 
-async def begin(engine: Engine, name: str, acks: Path, copy: int = 0) -> str:
+async def begin(engine: Engine, name: str, folder: Path, copy: int = 0) -> str:
     """Start an execution, unless it was before; keep that it was acknowledged."""
     if name == "looking_back":
         id_ = id_of(name, copy)
         for signal in ("sent", "seen"):
             await engine.deliver(signal, id_, id=f"{signal}-{id_}")
     begun = await engine.start(name, key=f"{name}-{copy}", on_conflict="return")
-    write(acks, f"{begun.id} {name}\n")
+    write(acks_in(folder), f"{begun.id} {name}\n")
     return begun.id
 
 
-async def finish(engine: Engine, name: str, copy: int = 0) -> object:
+async def finish(engine: Engine, name: str, folder: Path, copy: int = 0) -> object:
     """Do what people and operators have to do for an execution until it ends; return its output."""
     id_ = id_of(name, copy)
     if name == "held":
         await _hold(engine, id_)
     if name in OUTSIDE:
-        await _tell_from_outside(engine, id_)
+        await _tell_from_outside(engine, id_, folder)
     if name in _LOOKED_AFTER:
         await _look_after(engine, name, id_)
     while True:
@@ -305,7 +310,7 @@ async def _hold(engine: Engine, execution_id: str) -> None:
             found = await engine.resume(execution_id, by="ann")
 
 
-async def _tell_from_outside(engine: Engine, execution_id: str) -> None:
+async def _tell_from_outside(engine: Engine, execution_id: str, folder: Path) -> None:
     """Bring what an execution waits for, signals and replies, until it has come to its end."""
     listeners = engine.instance.listeners
     while True:
@@ -317,7 +322,7 @@ async def _tell_from_outside(engine: Engine, execution_id: str) -> None:
             if row.point.details.get("signal") == "paid":
                 await engine.deliver("paid", execution_id, id=row.point.id)
             elif row.point.kind == "callback":
-                await _reply(engine, execution_id)
+                await _reply(engine, execution_id, folder)
         await listeners.until(execution_id, partial(_has_moved, seen))
 
 
@@ -325,10 +330,9 @@ def _has_moved(seen: int, head: Head) -> bool:
     return head.last_seq > seen or head.status in CLOSED
 
 
-async def _reply(engine: Engine, execution_id: str) -> None:
+async def _reply(engine: Engine, execution_id: str, folder: Path) -> None:
     """Reply by every token that was ever told: one of them counts."""
-    path = engine.instance.store.path  # type: ignore[attr-defined]  # it is a file
-    for line in await asyncio.to_thread(lambda: tokens_in(path.parent).read_text().splitlines()):
+    for line in await asyncio.to_thread(lambda: tokens_in(folder).read_text().splitlines()):
         asked, token = line.split()
         if asked == execution_id:
             with suppress(CallbackRefused):

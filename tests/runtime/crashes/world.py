@@ -7,30 +7,55 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from layover import Engine
+from layover.bootstrap import inspectable_store, open_store
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import ExecutionFilter
 from layover.runtime.settings import Settings
 from layover.runtime.verify import violations
-from layover.stores.sqlite import SqliteStore
+from tests.conftest import FACTOR
+from tests.runtime.tables import Tables
 
 from . import workload
 from .worker import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
+
+    from _pytest.mark import ParameterSet
 
     from layover.ports.commit_points import CommitPoint
     from layover.ports.records import Head
+    from layover.ports.store import Inspectable, Store
 
+SQLITE, POSTGRES = KINDS = ("sqlite", "postgres")
 _ROOT = Path(__file__).parents[3]
 _LONGEST = 120  # seconds that a process may take on a machine that is busy with other things
+# Nobody sees at once that a process is dead whose database is on a server: its leases have to run out.
+_LEASE = 1_000
+
+
+def everywhere(cases: Sequence[tuple[object, ...]], few: Sequence[tuple[object, ...]]) -> list[ParameterSet]:
+    """Return the kind of database with each case: all cases on SQLite, and on PostgreSQL a few of them.
+
+    There each takes as long as a lease. `make torture` has time for all.
+    """
+    assert set(few) <= set(cases)
+    chosen = {SQLITE: cases, POSTGRES: cases if FACTOR > 1 else few}
+    return [
+        pytest.param(kind, *case, id="-".join(map(str, (kind, *case))))
+        for kind, some in chosen.items()
+        for case in some
+    ]
 
 
 class Process:
@@ -98,16 +123,18 @@ class Process:
 class World:
     """A folder with a database and what was done, and what must hold of both."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, address: str) -> None:
         self.folder = folder
-        self.database = folder / "crash.db"
-        self.address = f"sqlite:///{self.database}"
+        self.address = address
+        self.tables = Tables(address)
+        self._settings = {} if address.startswith(SQLITE) else {"lease_ttl": _LEASE}
         self.effects = workload.Effects(folder)
         self._processes: list[Process] = []
 
-    def run(self, program: str = "worker", **options: object) -> Process:
+    def run(self, program: str = "worker", *, settings: dict[str, int] | None = None, **options: object) -> Process:
         """Begin a process."""
-        chosen = Options(**options)  # type: ignore[arg-type]  # a wrong one is noticed at once
+        settings = {**self._settings, **(settings or {})}
+        chosen = Options(self.address, settings=settings, **options)  # type: ignore[arg-type]  # noticed at once
         process = Process(self.folder, chosen, program)
         self._processes.append(process)
         return process
@@ -121,34 +148,46 @@ class World:
         """Make sure that the last process died where it should."""
         assert (self.folder / "died").read_text().splitlines()[-1] == point
 
-    async def is_sound(self) -> None:
-        """Hold the database against everything that must be true of it."""
-        if not self.database.exists():
-            return
-        store = SqliteStore(self.database)
-        await store.open_to_read()
+    def store(self) -> Store:
+        """Return the store, to be opened by another instance."""
+        return open_store(self.address)
+
+    @asynccontextmanager
+    async def _read(self) -> AsyncIterator[Inspectable | None]:
+        """Give the store to read from, if there is anything yet."""
+        store = inspectable_store(self.address)
         try:
-            assert await violations(store) == []
-            await self._has_what_was_acknowledged(store)
+            await store.open_to_read()
+        except StoreUnavailable as error:
+            if error.code != "missing":
+                raise
+            yield None
+            return
+        try:
+            yield store
         finally:
             await store.close()
+
+    async def is_sound(self) -> None:
+        """Hold the database against everything that must be true of it."""
+        async with self._read() as store:
+            if store is not None:
+                assert await violations(store) == []
+                await self._has_what_was_acknowledged(store)
 
     async def heads(self) -> list[Head]:
         """Return the heads of all executions."""
-        store = SqliteStore(self.database)
-        await store.open_to_read()
-        try:
+        async with self._read() as store:
+            assert store is not None
             return [row.head for row in await store.page(ExecutionFilter(limit=10_000))]
-        finally:
-            await store.close()
 
-    async def _has_what_was_acknowledged(self, store: SqliteStore) -> None:
+    async def _has_what_was_acknowledged(self, store: Inspectable) -> None:
         for id_ in self.acknowledged():
             assert await store.get(id_) is not None, f"{id_} was acknowledged, and is gone"
 
     def acknowledged(self) -> dict[str, str]:
         """Return the executions that somebody was told of, with their workflows."""
-        acks = self.folder / "acks"
+        acks = workload.acks_in(self.folder)
         lines = acks.read_text().splitlines() if acks.exists() else []
         return {words[0]: words[1] for words in map(str.split, lines)}
 
@@ -160,16 +199,16 @@ class World:
         """Open an engine on what is left, and have everything come to its end as it should."""
         nodes = workload.functions(self.effects, _set)
         settings = Settings(poll=50, command_poll=20, snapshot_every=4, snapshot_at_rest=3)
-        acks = self.folder / "acks"
         wanted = [(name, copy) for copy in range(copies) for name in only]
         wanted += [("endless", copy) for copy in range(stops)]
         async with Engine(self.address, nodes=nodes, settings=settings) as engine:
             await workload.register(engine)
             for name, copy in wanted:
-                await workload.begin(engine, name, acks, copy)
+                await workload.begin(engine, name, self.folder, copy)
             async with asyncio.timeout(_LONGEST):
                 for name, copy in wanted:
-                    assert await workload.finish(engine, name, copy) == workload.OUTPUTS[name], name
+                    output = await workload.finish(engine, name, self.folder, copy)
+                    assert output == workload.OUTPUTS[name], name
 
     async def did_nothing_twice(self, before: set[tuple[str, str]], effects_before: int) -> None:
         """Hold what was done against the log: what was completed did not run again, and all that ran is in it."""
@@ -183,19 +222,14 @@ class World:
 
     async def events(self) -> list[tuple[str, ev.AnyEvent]]:
         """Return what happened to every execution, each with its id."""
-        if not self.database.exists():
-            return []
-        store = SqliteStore(self.database)
-        await store.open_to_read()
-        try:
-            found: list[tuple[str, ev.AnyEvent]] = []
-            for row in await store.page(ExecutionFilter(limit=10_000)):
-                id_ = row.head.execution_id
+        found: list[tuple[str, ev.AnyEvent]] = []
+        async with self._read() as store:
+            rows = [] if store is None else await store.page(ExecutionFilter(limit=10_000))
+            for id_ in [row.head.execution_id for row in rows]:
+                assert store is not None
                 for entry in await store.history(id_, 0, 10_000):
                     found += ((id_, event) for event in decode_events(entry.events))
-            return found
-        finally:
-            await store.close()
+        return found
 
 
 def _set() -> asyncio.Event:

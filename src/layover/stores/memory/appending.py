@@ -21,6 +21,7 @@ from layover.ports.records import (
     Wait,
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
+from layover.stores.containment import kept_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,6 +87,8 @@ def _write(db: MemoryDatabase, append: Append) -> None:
     id_ = append.execution_id
     if append.new is not None:
         db.infos[id_] = append.new
+        if (kept := kept_input(append.input)) is not None:
+            db.inputs[id_] = kept
         db.logs[id_] = []
         db.commands[id_] = []
     db.heads[id_] = _created(append, append.new) if append.new is not None else _moved(db.heads[id_], append)

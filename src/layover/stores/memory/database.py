@@ -19,12 +19,12 @@ if TYPE_CHECKING:
         Head,
         Message,
         NewExecution,
+        Place,
         PointRow,
         Signal,
         Version,
         Wait,
     )
-    from layover.stores.limits import Place
 
 
 def _machine_time() -> int:
@@ -38,6 +38,7 @@ class MemoryDatabase:
     clock: Callable[[], int] = _machine_time
     heads: dict[str, Head] = field(default_factory=dict)
     infos: dict[str, NewExecution] = field(default_factory=dict)
+    inputs: dict[str, bytes] = field(default_factory=dict)  # of those that are found by what they began with
     ends: dict[str, tuple[int, Closed]] = field(default_factory=dict)
     logs: dict[str, list[Entry]] = field(default_factory=dict)
     snapshots: dict[str, tuple[int, bytes]] = field(default_factory=dict)

@@ -12,8 +12,7 @@ from layover.stores.memory.commanding import enqueue
 from layover.stores.memory.messaging import hasten
 
 if TYPE_CHECKING:
-    from layover.ports.records import Wish
-    from layover.stores.limits import Place
+    from layover.ports.records import Place, Wish
     from layover.stores.memory.database import MemoryDatabase
 
 

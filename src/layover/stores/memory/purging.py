@@ -37,6 +37,7 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str]) -> int:
     purged = {id_ for id_ in execution_ids if _is_done(db, id_)}
     for id_ in purged:
         del db.heads[id_], db.infos[id_], db.logs[id_], db.commands[id_]
+        db.inputs.pop(id_, None)
         db.ends.pop(id_, None)
         db.snapshots.pop(id_, None)
         db.places.pop(id_, None)

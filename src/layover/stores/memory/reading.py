@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.records import ExecutionRow, Loaded
 from layover.stores.checks import at_most, check_ids
+from layover.stores.containment import check_where, document_contains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +63,9 @@ def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions, newest first."""
     check_ids([wanted.parent_id] if wanted.parent_id is not None else [])
     check_ids([wanted.after[1]] if wanted.after is not None else [])
+    check_where(wanted.where)
     rows = [_execution(db, execution_id) for execution_id in db.heads]
-    found = [row for row in rows if _is_wanted(row, wanted)]
+    found = [row for row in rows if _is_wanted(row, wanted) and _began_with(db, row, wanted.where)]
     return sorted(found, key=_age, reverse=True)[: at_most(wanted.limit)]
 
 
@@ -75,6 +77,10 @@ def _is_wanted(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
         and wanted.parent_id in (None, row.info.parent_id)
         and (wanted.after is None or _age(row) < wanted.after)
     )
+
+
+def _began_with(db: MemoryDatabase, row: ExecutionRow, where: bytes | None) -> bool:
+    return where is None or document_contains(db.inputs.get(row.head.execution_id), where)
 
 
 def _age(row: ExecutionRow) -> tuple[int, str]:

@@ -13,6 +13,7 @@ from layover.stores.memory import (
     appending,
     claiming,
     commanding,
+    copying,
     limiting,
     messaging,
     purging,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.core.engine.commands import Answer
+    from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
     from layover.ports.records import (
         Admission,
         Append,
@@ -219,6 +221,28 @@ class MemoryStore:
         """Delete executions."""
         check_ids(execution_ids)
         return purging.purge(await self._turn(), execution_ids)
+
+    # Moving
+
+    async def sizes(self, after: str, most: int) -> list[Size]:
+        """Read how large executions are."""
+        return copying.sizes(await self._turn(), after, most)
+
+    async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
+        """Read all there is of executions."""
+        return copying.wholes(await self._turn(), execution_ids)
+
+    async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read all signals."""
+        return copying.kept_signals(await self._turn(), after, most)
+
+    async def used_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read what is used of rates."""
+        return copying.used_rates(await self._turn(), after, most)
+
+    async def keep(self, batch: Batch) -> None:
+        """Write what comes from another database."""
+        copying.keep(await self._turn(), batch)
 
     # Definitions
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
 from layover.core.errors import LayoverError
 
@@ -55,7 +55,7 @@ def read_address(text: str) -> Address:
     if pooler not in ("", "transaction"):
         raise MalformedAddress(f"{shown}: `pooler` can only be `transaction`.")
     return Address(
-        dsn=urlunsplit(parts._replace(query=urlencode(options, quote_via=quote))),
+        dsn=_joined(parts, parts.netloc, urlencode(options, quote_via=quote)),
         shown=shown,
         schema=schema,
         connections=_number(shown, ours, "connections", 8, least=3),
@@ -86,4 +86,9 @@ def _number(shown: str, options: dict[str, str], name: str, default: int, *, lea
 def _shown(parts: SplitResult) -> str:
     user, separator, hosts = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
-    return urlunsplit(parts._replace(netloc=f"{name}{separator}{hosts}", query=""))
+    return _joined(parts, f"{name}{separator}{hosts}")
+
+
+def _joined(parts: SplitResult, netloc: str, query: str = "") -> str:
+    # The slashes stay where there is no host: what the library makes of it is read by few.
+    return f"{parts.scheme}://{netloc}{parts.path}{'?' if query else ''}{query}"

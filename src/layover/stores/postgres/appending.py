@@ -13,6 +13,7 @@ import msgspec
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, point_exists
+from layover.stores.containment import kept_input
 from layover.stores.postgres.commit_statements import MOVES, NEW, RESTING_MOVES, commit_statement
 from layover.stores.postgres.reading import commands_after
 
@@ -125,6 +126,7 @@ class _Group:
         values["new_parents"] = [info.parent_id for info in infos]
         values["new_correlation_ids"] = [info.correlation_id for info in infos]
         values["new_tags"] = [_json(info.tags) for info in infos]
+        values["new_inputs"] = [_input(append) for append in appends]
         values["new_status"] = [append.status for append in appends]
         values["new_epochs"] = [append.epoch for append in appends]
         values["new_owners"] = [append.owner if append.rest is None else None for append in appends]
@@ -163,16 +165,16 @@ class _Group:
         """Add what is written besides the log, if anything."""
         id_ = append.execution_id
         for entry in append.earlier:
-            self._add("earlier", _EARLIER, (id_, entry.seq, entry.count, entry.at, entry.events))
+            created_at = append.new.created_at if append.new is not None else None
+            self._add("earlier", _EARLIER, (id_, entry.seq, entry.count, entry.at, entry.events, created_at))
         if append.points:
             self._change_points(append)
         if append.snapshot is not None:
             self._add("snapshots", _SNAPSHOTS, (id_, append.expected_seq + append.count, append.snapshot))
         if append.closed is not None and append.new is None:
             end = append.closed
-            is_over = append.status in CLOSED
-            row = (id_, append.at, end.outcome, end.error_code) if is_over else (id_, None, None, None)
-            self._add("ended", _ENDED, row)
+            how = (append.at, end.outcome, end.error_code) if append.status in CLOSED else (None, None, None)
+            self._add("ended", _ENDED, (id_, *how))
         for message in append.messages:
             row = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
             self._add("messages", _MESSAGES, row)
@@ -207,7 +209,8 @@ class _Group:
             else:
                 schema = msgspec.json.encode(first.schema) if first.schema is not None else None
                 point = first.point
-                row = (id_, name, point.kind, status[name], point.opened_at, closed_at, body, schema)
+                workflow = append.new.workflow if append.new is not None else None
+                row = (id_, name, point.kind, status[name], point.opened_at, closed_at, body, schema, workflow)
                 self._add("opened", _OPENED, row)
                 if name not in closed:
                     for signal, key in first.waits:
@@ -224,7 +227,7 @@ class _Group:
             self.values[column].append(value)
 
 
-_EARLIER = ("earlier_ids", "earlier_seq", "earlier_counts", "earlier_at", "earlier_bodies")
+_EARLIER = ("earlier_ids", "earlier_seq", "earlier_counts", "earlier_at", "earlier_bodies", "earlier_created_at")
 _SNAPSHOTS = ("snapshot_ids", "snapshot_seq", "snapshot_bodies")
 _ENDED = ("ended_ids", "ended_at", "ended_outcomes", "ended_error_codes")
 _MESSAGES = ("senders", "message_n", "destinations", "message_kinds", "message_bodies", "due_at")
@@ -238,6 +241,7 @@ _OPENED = (
     "opened_closed_at",
     "opened_bodies",
     "opened_schemas",
+    "opened_workflows",
 )
 _CHANGED = ("changed_ids", "changed_points", "changed_status", "changed_closed_at", "changed_bodies")
 _WAITS = ("wait_ids", "wait_names", "wait_keys", "wait_points")
@@ -247,6 +251,11 @@ _UNWAITED = ("unwaited_ids", "unwaited_points")
 def _own_count(append: Append) -> int:
     """Return how many events are in the last entry: those of earlier moments have entries of their own."""
     return append.count - sum(entry.count for entry in append.earlier) if append.earlier else append.count
+
+
+def _input(append: Append) -> str | None:
+    kept = kept_input(append.input)
+    return kept.decode() if kept is not None else None
 
 
 def _json(texts: tuple[str, ...]) -> str | None:

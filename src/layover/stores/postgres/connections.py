@@ -26,11 +26,14 @@ _BEYOND_STATEMENT = 5.0  # seconds that we wait longer than the server should ta
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 2.0
 
-# Statements are planned once, for any values, and take the way through an index however small a table is: it will grow.
+# Statements are planned once, for any values, while tables may still be small. They will grow: so the way is always
+# through an index, row by row, and never through a whole table because it happens to be short.
 _SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
     "default_transaction_isolation": "read committed",  # what is decided under a lock is read after it
 }
 _OLDEST_SERVER = 14

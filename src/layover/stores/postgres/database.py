@@ -102,7 +102,8 @@ class Database:
         """Run what `work` does in one transaction; it may be run more than once."""
 
         async def transaction(connection: asyncpg.Connection) -> T:
-            async with connection.transaction():
+            # What is decided under a lock is read after it, whatever the server takes for its default.
+            async with connection.transaction(isolation="read_committed"):
                 return await work(Transaction(connection, self.sql))
 
         return await self._with(transaction)

@@ -56,7 +56,8 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
         case TimeoutError():
             return StoreUnavailable(f"{shown} took too long to answer.", code="too_slow")
         case OSError() | pg.PostgresConnectionError() | asyncpg.InterfaceError() | pg.OperatorInterventionError():
-            return StoreUnavailable(f"{shown} cannot be reached: {str(error) or type(error).__name__}.", code="unreachable")
+            said = str(error) or type(error).__name__
+            return StoreUnavailable(f"{shown} cannot be reached: {said}.", code="unreachable")
         case pg.InsufficientResourcesError() | pg.PostgresSystemError() | pg.ObjectNotInPrerequisiteStateError():
             return StoreUnavailable(f"{shown} cannot do this now: {error}.")
         case _:

@@ -19,8 +19,7 @@ from layover.stores.postgres.rows import place_of_row
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from layover.ports.records import Wish
-    from layover.stores.limits import Place
+    from layover.ports.records import Place, Wish
     from layover.stores.postgres.database import Database, Runs
 
 _AT_ONCE = 10  # of a line: usually one gets the slot that another gives back
@@ -95,7 +94,7 @@ async def _tell_and_save(tx: Runs, places: Sequence[Place], now: int) -> list[Pl
     told = await enqueue(tx, [admittance(id_) for id_ in admitted], now)
     closed = {id_ for id_, answer in zip(admitted, told, strict=True) if not isinstance(answer, Enqueued)}
     kept = [place for place in places if place.execution_id not in closed]
-    await _save(tx, kept)
+    await save_places(tx, kept)
     return kept
 
 
@@ -202,7 +201,8 @@ async def _save_rates(tx: Runs, used: Mapping[str, int]) -> None:
         await tx.fetch("save_rates", list(used), list(used.values()))
 
 
-async def _save(tx: Runs, places: Sequence[Place]) -> None:
+async def save_places(tx: Runs, places: Sequence[Place]) -> None:
+    """Keep how things stand for executions."""
     if not places:
         return
     rates = [place.rate for place in places]

@@ -18,7 +18,7 @@ _Turn: TypeAlias = "tuple[int, str, int, str]"  # a moment, and what a message i
 
 _BEFORE_ALL: _Turn = (-(2**63), "00000000-0000-0000-0000-000000000000", -(2**31), "")
 _MORE_EACH_TIME = 4
-_MOST_AT_ONCE = 2_000
+_MOST_CANDIDATES = 20_000
 
 
 async def outbox(db: Runs, now: int, most: int) -> Outbox:
@@ -32,25 +32,24 @@ async def outbox(db: Runs, now: int, most: int) -> Outbox:
     due: list[tuple[_Turn, Message]] = []
     last = _BEFORE_ALL
     while True:
-        rows = await db.fetch("messages_due", now, chunk, *last)
-        next_due, undispatched_since = rows[0][:2]
+        rows = await db.fetch("messages_due", now, most, chunk, *last)
+        next_due, undispatched_since, candidates, *last_columns = rows[0][:7]
         # One row is always there, for what is told besides.
-        candidates = [(turn, message_of(row)) for _, _, turn, *row in rows if turn is not None]
-        due += [(_turn(message, turn), message) for turn, message in candidates if turn <= now]
+        due += [_with_turn(turn, message_of(row)) for turn, *row in (row[7:] for row in rows) if turn is not None]
         due = sorted(due, key=lambda one: one[0])[:most]
-        if not candidates or len(candidates) < chunk:
+        if not candidates or candidates < chunk:
             break
-        _, message = candidates[-1]
-        last = _turn(message, message.due_at)
-        if len(due) == most :
+        at, sender, n, destination = last_columns
+        last = (at, sender, n, destination)
+        if len(due) == most and due[-1][0] <= last:
             break
-        chunk = max(chunk, min(chunk * _MORE_EACH_TIME, _MOST_AT_ONCE))
+        chunk = max(chunk, min(chunk * _MORE_EACH_TIME, _MOST_CANDIDATES))
     messages = tuple(message for _, message in due)
     return Outbox(due=messages, next_due=next_due, undispatched_since=undispatched_since)
 
 
-def _turn(message: Message, at: int) -> _Turn:
-    return at, message.sender, message.n, message.destination
+def _with_turn(at: int, message: Message) -> tuple[_Turn, Message]:
+    return (at, message.sender, message.n, message.destination), message
 
 
 async def sent(db: Runs, messages: Sequence[Message]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most, check_ids
+from layover.stores.containment import check_where
 from layover.stores.postgres.rows import (
     HEAD_COLUMNS,
     INFO_COLUMNS,
@@ -99,12 +100,15 @@ async def get(db: Runs, execution_id: str) -> ExecutionRow | None:
 async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions, newest first, by the index that serves best what is asked for."""
     after = wanted.after if wanted.after is not None else _NEWEST
-    check_ids([after[1]])
+    check_ids([after[1]] if wanted.parent_id is None else [after[1], wanted.parent_id])
+    check_where(wanted.where)
     limit = at_most(wanted.limit)
     usual = (wanted.workflow, wanted.status or None, limit, *after)
+    where = wanted.where.decode() if wanted.where is not None else None
     if wanted.parent_id is not None:
-        check_ids([wanted.parent_id])
-        rows = await db.fetch("page_of_parent", *usual, wanted.parent_id, wanted.tag)
+        rows = await db.fetch("page_of_parent", *usual, wanted.parent_id, wanted.tag, where)
+    elif where is not None:
+        rows = await db.fetch("page_of_input", *usual, where, wanted.tag)
     elif wanted.tag is not None:
         rows = await db.fetch("page_of_tag", *usual, wanted.tag)
     elif set(wanted.status) == {"paused"}:

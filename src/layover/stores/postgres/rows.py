@@ -15,13 +15,13 @@ from layover.ports.records import (
     Head,
     Message,
     NewExecution,
+    Place,
     PointRow,
     Rate,
     Signal,
     Version,
     Wait,
 )
-from layover.stores.limits import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -54,7 +54,7 @@ async def shaping(
         waiting = patience if turn is None else turn
         await connection.execute(f"SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = {waiting}")
         try:
-            await connection.execute(f"SELECT pg_advisory_xact_lock({_key(address.schema)})", timeout=FOR_LONG)
+            await connection.execute(f"SELECT pg_advisory_xact_lock({shape_key(address.schema)})", timeout=FOR_LONG)
         except asyncpg.LockNotAvailableError as error:
             text = f"Somebody else has been changing the tables of {address.shown} for long; nothing was done."
             raise StoreUnavailable(text, code="locked") from error
@@ -69,6 +69,7 @@ async def _close(connection: asyncpg.Connection) -> None:
         connection.terminate()  # what it was used for is over, however it ends
 
 
-def _key(schema: str) -> int:
+def shape_key(schema: str) -> int:
+    """Return the lock of whoever changes the shape of a schema."""
     digest = hashlib.sha256(f"the shape of {schema}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)

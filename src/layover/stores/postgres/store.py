@@ -16,6 +16,7 @@ from layover.stores.postgres import (
     appending,
     claiming,
     commanding,
+    copying,
     definitions,
     eras,
     inspecting,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.ports.hints import Hint
+    from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
     from layover.ports.records import (
         Admission,
         Append,
@@ -322,6 +324,28 @@ class PostgresStore:
         """Delete executions."""
         check_ids(execution_ids)
         return await purging.purge(self._db, execution_ids)
+
+    # Moving
+
+    async def sizes(self, after: str, most: int) -> list[Size]:
+        """Read how large executions are."""
+        return await copying.sizes(self._db, after, most)
+
+    async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
+        """Read all there is of executions."""
+        return await copying.wholes(self._db, execution_ids)
+
+    async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read all signals."""
+        return await copying.kept_signals(self._db, after, most)
+
+    async def used_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read what is used of rates."""
+        return await copying.used_rates(self._db, after, most)
+
+    async def keep(self, batch: Batch) -> None:
+        """Write what comes from another database."""
+        await copying.keep(self._db, batch)
 
     # Definitions
 

@@ -14,6 +14,7 @@ import msgspec
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
+from layover.stores.containment import kept_input
 from layover.stores.ids import key
 from layover.stores.sqlite.reading import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
@@ -120,6 +121,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
             "parent_id": key(new.parent_id) if new.parent_id is not None else None,
             "correlation_id": new.correlation_id,
             "tags": msgspec.json.encode(new.tags).decode() if new.tags else None,
+            "input": kept_input(append.input),
         },
     )
     if db.changes() != 1:

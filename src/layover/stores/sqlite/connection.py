@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+from layover.stores.containment import document_contains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +32,21 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
         try:
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             db.execute("PRAGMA synchronous = FULL")
+            teach(db)
         except BaseException:
             db.close()
             raise
         return db
+
+
+def teach(db: apsw.Connection) -> None:
+    """Let the statements of a connection ask what SQLite itself does not know."""
+    db.create_scalar_function("contains", _contains, 2, deterministic=True)
+
+
+def _contains(*values: apsw.SQLiteValue) -> bool:
+    document, where = values
+    return isinstance(document, bytes) and isinstance(where, bytes) and document_contains(document, where)
 
 
 def write_ahead(db: apsw.Connection, path: Path, busy_ms: int = BUSY_MS) -> None:

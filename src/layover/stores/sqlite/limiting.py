@@ -17,8 +17,7 @@ from layover.stores.sqlite.statements import SQL
 if TYPE_CHECKING:
     import apsw
 
-    from layover.ports.records import Slots, Wish
-    from layover.stores.limits import Place
+    from layover.ports.records import Place, Slots, Wish
 
 
 def admit(db: apsw.Connection, wish: Wish, now: int) -> Admission:
@@ -33,7 +32,7 @@ def admit(db: apsw.Connection, wish: Wish, now: int) -> Admission:
                 return Admission(state="rejected", name=slots.name, holders=_holders(db, slots.name, MOST_HOLDERS))
             if slots.on_conflict == "cancel_running":
                 _cancel_others(db, slots, wish.execution_id, now)
-        _save(db, place)
+        save_place(db, place)
     return _standing(db, _advanced(db, place, now))
 
 
@@ -56,7 +55,7 @@ def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
         db.execute(SQL["save_rate"], {"name": place.rate.name, "used_until": used_until})
         place = replace(place, start_at=start_at)
     place = replace(place, admitted=place.start_at is None or place.start_at <= now)
-    _save(db, place)
+    save_place(db, place)
     if place.admitted:
         enqueue(db, [admittance(place.execution_id)], now)
     return place
@@ -127,7 +126,8 @@ def _next_in_line(db: apsw.Connection, name: str) -> Place | None:
     return place_of_row(row) if row is not None else None
 
 
-def _save(db: apsw.Connection, place: Place) -> None:
+def save_place(db: apsw.Connection, place: Place) -> None:
+    """Keep how things stand for an execution."""
     rate = place.rate
     db.execute(
         SQL["save_place"],

@@ -8,6 +8,7 @@ import msgspec
 
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most
+from layover.stores.containment import check_where
 from layover.stores.ids import key
 from layover.stores.sqlite.rows import (
     command_of,
@@ -87,14 +88,17 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
         "workflow": wanted.workflow,
         "status": _list(wanted.status),
         "tag": wanted.tag,
+        "where": wanted.where,
         "after_at": after_at,
         "after_id": after_id,
         "limit": at_most(wanted.limit),
     }
-    if wanted.parent_id is None:
-        return [execution_of(row) for row in db.execute(SQL["page"], values)]
-    values["parent_id"] = key(wanted.parent_id)
-    return [execution_of(row) for row in db.execute(SQL["page_of_parent"], values)]
+    statement = SQL["page"]
+    if wanted.parent_id is not None:
+        values["parent_id"] = key(wanted.parent_id)
+        statement = SQL["page_of_parent"]
+    check_where(wanted.where)
+    return [execution_of(row) for row in db.execute(statement, values)]
 
 
 def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:

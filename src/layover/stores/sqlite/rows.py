@@ -15,6 +15,7 @@ from layover.ports.records import (
     Head,
     Message,
     NewExecution,
+    Place,
     PointRow,
     Rate,
     Signal,
@@ -22,7 +23,6 @@ from layover.ports.records import (
     Wait,
 )
 from layover.stores.ids import text
-from layover.stores.limits import Place
 
 Row: TypeAlias = tuple[object, ...]
 

@@ -19,6 +19,7 @@ from layover.stores.sqlite import (
     appending,
     claiming,
     commanding,
+    copying,
     definitions,
     inspecting,
     limiting,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from layover.core.engine.commands import Answer
+    from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
     from layover.ports.records import (
         Admission,
         Append,
@@ -304,6 +306,28 @@ class SqliteStore:
         """Delete executions."""
         check_ids(execution_ids)
         return await self._write(lambda db: purging.purge(db, execution_ids))
+
+    # Moving
+
+    async def sizes(self, after: str, most: int) -> list[Size]:
+        """Read how large executions are."""
+        return await self._read(lambda db: copying.sizes(db, after, most))
+
+    async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
+        """Read all there is of executions."""
+        return await self._read(lambda db: copying.wholes(db, execution_ids))
+
+    async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read all signals."""
+        return await self._read(lambda db: copying.kept_signals(db, after, most))
+
+    async def used_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read what is used of rates."""
+        return await self._read(lambda db: copying.used_rates(db, after, most))
+
+    async def keep(self, batch: Batch) -> None:
+        """Write what comes from another database."""
+        await self._write(lambda db: copying.keep(db, batch))
 
     # Definitions
 

@@ -45,7 +45,8 @@ CREATE TABLE layover.executions (
     correlation_id text,
     outcome text,
     error_code text,
-    tags text[]
+    tags text[],
+    input jsonb -- what it began with, if it can be found by it
 ) WITH (fillfactor = 90);
 
 CREATE INDEX executions_by_age ON layover.executions (created_at, execution_id);
@@ -53,6 +54,7 @@ CREATE INDEX executions_by_parent ON layover.executions (parent_id, created_at, 
 WHERE parent_id IS NOT NULL;
 CREATE INDEX executions_by_end ON layover.executions (finished_at, execution_id) WHERE finished_at IS NOT NULL;
 CREATE INDEX executions_by_tag ON layover.executions USING gin (tags) WHERE tags IS NOT NULL;
+CREATE INDEX executions_by_input ON layover.executions USING gin (input jsonb_path_ops) WHERE input IS NOT NULL;
 
 -- One row per append: the JSON array of its events, the first of which has the number `seq`. `era` is the week in which
 -- the execution began: what began in one week lies in one partition, and goes with it when nothing of it is needed.
@@ -107,7 +109,7 @@ CREATE TABLE layover.commands (
 CREATE TABLE layover.outbox (
     sender uuid NOT NULL,
     due_at bigint NOT NULL,
-    n integer NOT NULL,
+    n bigint NOT NULL,
     destination text COLLATE "C" NOT NULL,
     kind text NOT NULL,
     body bytea NOT NULL,

@@ -11,5 +11,6 @@ WHERE e.parent_id = $6::uuid
     AND ($1::text IS NULL OR h.workflow = $1)
     AND ($2::text[] IS NULL OR h.status = ANY($2))
     AND ($7::text IS NULL OR e.tags @> ARRAY[$7])
+    AND ($8::jsonb IS NULL OR e.input @> $8)
 ORDER BY e.created_at DESC, e.execution_id DESC
 LIMIT $3::bigint

@@ -18,7 +18,7 @@ WITH locked AS MATERIALIZED (
     FOR UPDATE OF h NOWAIT
 ),
 verdict AS MATERIALIZED (
-    SELECT coalesce(bool_and(l.is_expendable), FALSE) AND count(*) = (
+    SELECT coalesce(bool_and(l.is_expendable IS TRUE), FALSE) AND count(*) = (
         SELECT count(*) FROM layover.executions AS e WHERE e.created_at >= $1::bigint AND e.created_at < $2::bigint
     ) AS all_expendable
     FROM locked AS l

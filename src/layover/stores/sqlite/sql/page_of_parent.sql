@@ -11,5 +11,6 @@ WHERE e.parent_id = :parent_id
     AND (:workflow IS NULL OR h.workflow = :workflow)
     AND (:status IS NULL OR h.status IN (SELECT value FROM json_each(:status)))
     AND (:tag IS NULL OR :tag IN (SELECT value FROM json_each(e.tags)))
+    AND (:where IS NULL OR contains(e.input, :where))
 ORDER BY e.created_at DESC, e.execution_id DESC
 LIMIT :limit

@@ -5,6 +5,5 @@ changed AS (
         :changed_ids::uuid[], :changed_points::text[], :changed_status::text[], :changed_closed_at::bigint[],
         :changed_bodies::bytea[]
     ) AS c (execution_id, id, status, closed_at, body)
-    JOIN won AS w USING (execution_id)
-    WHERE p.id = c.id
+    WHERE p.execution_id = c.execution_id AND p.id = c.id AND (c.execution_id IN (SELECT execution_id FROM won)) IS TRUE
 )

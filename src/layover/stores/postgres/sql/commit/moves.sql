@@ -7,7 +7,7 @@ given_moves AS MATERIALIZED (
 ),
 locked AS MATERIALIZED (
     SELECT
-        g.*, h.workflow, h.created_at, h.owner AS has_owner, h.epoch AS has_epoch, h.last_seq AS has_seq,
+        g.*, h.created_at, h.owner AS has_owner, h.epoch AS has_epoch, h.last_seq AS has_seq,
         h.commands_seq AS has_commands,
         h.owner IS NOT DISTINCT FROM g.owner AND h.epoch = g.epoch AND h.last_seq = g.expected
             AND h.commands_seq = g.seen AS passed

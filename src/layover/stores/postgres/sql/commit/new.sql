@@ -6,10 +6,11 @@ given_new AS MATERIALIZED (
         :new_wake_at::bigint[], :new_missing::text[], :new_users::text[], :new_parents::uuid[],
         :new_correlation_ids::text[], :new_tags::text[], :new_counts::integer[], :new_at::bigint[],
         :new_bodies::bytea[], :new_last_seq::integer[], :new_finished_at::bigint[], :new_outcomes::text[],
-        :new_error_codes::text[]
+        :new_error_codes::text[], :new_inputs::jsonb[]
     ) AS g (
         execution_id, workflow, hash, created_at, priority, status, epoch, owner, wake_at, missing, "user", parent_id,
-        correlation_id, tags, count, at, body, last_seq, finished_at, outcome, error_code
+        correlation_id, tags, count, at, body, last_seq, finished_at, outcome, error_code,
+        input
     )
 ),
 new_heads AS (
@@ -28,7 +29,8 @@ new_heads AS (
 ),
 new_executions AS (
     INSERT INTO layover.executions (
-        execution_id, version_id, created_at, "user", parent_id, correlation_id, tags, finished_at, outcome, error_code
+        execution_id, version_id, created_at, "user", parent_id, correlation_id, tags, finished_at, outcome, error_code,
+        input
     )
     SELECT
         g.execution_id,
@@ -41,16 +43,15 @@ new_executions AS (
         ),
         g.created_at, g."user", g.parent_id, g.correlation_id,
         CASE WHEN g.tags IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) END,
-        g.finished_at, g.outcome, g.error_code
-    FROM new_heads
-    JOIN given_new AS g USING (execution_id)
+        g.finished_at, g.outcome, g.error_code, g.input
+    FROM given_new AS g
+    WHERE (g.execution_id IN (SELECT execution_id FROM new_heads)) IS TRUE
 ),
 new_entries AS (
     INSERT INTO layover.events (execution_id, seq, era, count, at, body)
     SELECT
         g.execution_id, g.last_seq - g.count + 1, floor(g.created_at / 604800000.0::double precision)::integer,
         g.count, g.at, g.body
-    FROM new_heads
-    JOIN given_new AS g USING (execution_id)
-    WHERE g.count > 0
+    FROM given_new AS g
+    WHERE (g.execution_id IN (SELECT execution_id FROM new_heads)) IS TRUE AND g.count > 0
 )

@@ -1,4 +1,3 @@
 SELECT g.execution_id, NULL::text, NULL::integer, NULL::integer, NULL::integer
 FROM given_new AS g
-LEFT JOIN new_heads AS n USING (execution_id)
-WHERE n.execution_id IS NULL
+WHERE (g.execution_id IN (SELECT execution_id FROM new_heads)) IS NOT TRUE

@@ -3,6 +3,6 @@ awaited AS (
     SELECT a.execution_id, a.name, a.key, a.point
     FROM unnest(:wait_ids::uuid[], :wait_names::text[], :wait_keys::text[], :wait_points::text[])
         AS a (execution_id, name, key, point)
-    JOIN won AS w USING (execution_id)
+    WHERE (a.execution_id IN (SELECT execution_id FROM won)) IS TRUE
     ON CONFLICT DO NOTHING
 )

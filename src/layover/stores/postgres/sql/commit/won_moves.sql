@@ -1,1 +1,1 @@
-SELECT execution_id, workflow, created_at FROM locked WHERE passed
+SELECT execution_id FROM locked WHERE passed

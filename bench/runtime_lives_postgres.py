@@ -1,0 +1,198 @@
+"""What depends on how long something lives, on PostgreSQL: restarts, bytes on disk, start-up, idling."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, NamedTuple
+
+from floor import Lease
+from floor_postgres import PostgresFloor
+from layover.stores.postgres.address import read_address
+from layover.stores.postgres.statements import in_schema
+from runtime_children import STUCK_AT, STUCK_LEASE
+from runtime_figures import Figure
+from runtime_lives import IN_FLIGHT, child, leave_stuck, long_chain
+from runtime_workloads import STEPS, all_completed, chain, engine_at, many, question, recorded, verify
+from sites_postgres import PostgresSite
+
+if TYPE_CHECKING:
+    from floor import Id, Step
+    from runtime_figures import Measure
+    from sites import Site
+
+MOST_RESTART_S = 1.0
+MOST_IDLE = 2.0
+
+
+def _on_server(site: Site) -> PostgresSite:
+    assert isinstance(site, PostgresSite)
+    return site
+
+
+# A restart after a kill
+
+
+class _Restarted(NamedTuple):
+    waited: float  # until the first lease had run out
+    worked: float  # from there until all were finished
+
+
+async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    steps = await recorded(site, chain(), {"x": 0})
+    ours: list[_Restarted] = []
+    bare: list[float] = []
+    for turn in range(3 if quick else 5):
+        async with site.empty() as address, site.empty() as floor_address:
+            await asyncio.to_thread(leave_stuck, floor_address)
+            await asyncio.to_thread(leave_stuck, address)
+            ours.append(await _finish(_on_server(site), address))
+            bare.append(await _finish_bare(floor_address, steps))
+            print(f"  round {turn + 1}: {ours[-1]}, floor {bare[-1]:.3f} s", flush=True)
+    waited, worked = (statistics.median(part) for part in zip(*ours, strict=True))
+    floor = statistics.median(bare)
+    return [
+        Figure(
+            name=f"restart with {IN_FLIGHT} in flight, from its start: in all",
+            value=f"{waited + worked:.2f} s",
+            aim=f"≤ {MOST_RESTART_S:.0f} s",
+            met=waited + worked <= MOST_RESTART_S,
+        ),
+        Figure(
+            name=f"  of that until the first lease of {STUCK_LEASE / 1000:.0f} s had run out", value=f"{waited:.2f} s"
+        ),
+        Figure(
+            name="  from there until all are finished",
+            value=f"{worked:.3f} s",
+            floor=f"{floor:.3f}",
+            ratio=f"{floor / worked:.0%}",
+        ),
+    ]
+
+
+async def _finish(site: PostgresSite, address: str) -> _Restarted:
+    async with site.server.connection() as db:
+        leases = "SELECT min(wake_at) FROM layover.heads WHERE owner IS NOT NULL"
+        free_at: int = await db.fetchval(in_schema(leases, read_address(address).schema))
+    started = perf_counter()
+    async with engine_at(address) as engine:
+        began_at = await engine.instance.store.now() - (perf_counter() - started) * 1000
+        await all_completed(engine, IN_FLIGHT, 0.005)
+        taken = perf_counter() - started
+        for row in (await engine.list(limit=IN_FLIGHT))[::20]:
+            await verify(engine, row.head.execution_id, STEPS)
+    waited = max(0, free_at - began_at) / 1000
+    return _Restarted(waited, taken - waited)
+
+
+async def _finish_bare(address: str, steps: list[Step]) -> float:
+    """Read every log, and write what is left: the calls that were out once more, and the rest of the chains."""
+    begun = STUCK_AT + 1
+    schema = read_address(address).schema
+    async with PostgresFloor(address) as floor:  # opened before the clock runs, since an engine that waits is open
+        started = perf_counter()
+        ids = [str(id_) for (id_,) in await floor.fetch(in_schema("SELECT execution_id FROM layover.heads", schema))]
+        logs = await floor.fetch(
+            in_schema("SELECT body FROM layover.events WHERE execution_id = ANY ($1)", schema), ids
+        )
+        assert len(logs) == begun * len(ids)
+        again = [*steps[:begun], steps[begun - 1], *steps[begun:]]
+        lease = Lease(epoch=2)
+
+        async def one(id_: Id) -> None:
+            await floor.claim(id_)
+            await floor.go_on(id_, again, begun, lease)
+
+        async with asyncio.TaskGroup() as group:
+            for id_ in ids:
+                group.create_task(one(id_))
+        return perf_counter() - started
+
+
+# Bytes
+
+
+async def _bytes(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    executions = 1_000 if quick else 5_000
+    server = _on_server(site).server
+    async with site.empty() as address:
+        async with engine_at(address) as engine:
+            await engine.register(chain())
+        empty = await server.sizes(address)
+        await _run(address, executions)
+        full = await server.sizes(address)
+        async with server.connection() as db:
+            bodies = "SELECT sum(length(body)) FROM layover.events"
+            events: int = await db.fetchval(in_schema(bodies, read_address(address).schema))
+    grown = {table: size - empty.get(table, 0) for table, size in full.items()}
+    parts = ", ".join(f"{table} {size / executions:,.0f}" for table, size in grown.items() if size > executions)
+    return [
+        Figure(
+            name=f"bytes per execution of {STEPS} calls, with indexes, after VACUUM",
+            value=f"{sum(grown.values()) / executions:,.0f}",
+            floor=f"{events / executions:,.0f} (events alone)",
+        ),
+        Figure(name=f"  {parts}", value=""),
+    ]
+
+
+async def _run(address: str, executions: int) -> None:
+    async with engine_at(address) as engine:
+        await engine.register(chain())
+        await many(lambda: engine.start("chain", {"x": 0}, wait="end"), executions, 100)
+        assert await engine.counts() == {"completed": executions}
+
+
+# Start-up and idling
+
+
+async def _start_up(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    taken: dict[str, list[tuple[float, float]]] = {"open": [], "open_bare": []}
+    async with site.empty() as address:
+        await _run(address, 1_000)
+        for _ in range(3 if quick else 9):
+            for what, samples in taken.items():
+                imported, opened = await asyncio.to_thread(child, what, address)
+                samples.append((float(imported) * 1e3, float(opened) * 1e3))
+    (imported, opened), (bare_imported, bare_opened) = (
+        [statistics.median(part) for part in zip(*samples, strict=True)] for samples in taken.values()
+    )
+    return [
+        Figure(
+            name="start-up: import / open a schema with 1,000 executions",
+            value=f"{imported:.0f} / {opened:.1f} ms",
+            floor=f"{bare_imported:.0f} / {bare_opened:.1f} (driver alone)",
+        )
+    ]
+
+
+async def _idle(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+    seconds = 5 if quick else 20
+    async with site.empty() as address, engine_at(address) as engine:
+        await engine.register(question())
+        await many(lambda: engine.start("question", wait="rest"), 100, 100)
+        await asyncio.sleep(1)
+        before, began = await site.counts(engine), thread_time()
+        await asyncio.sleep(seconds)
+        cpu, after = thread_time() - began, await site.counts(engine)
+    sent, written = (after.statements - before.statements) / seconds, (after.commits - before.commits) / seconds
+    return [
+        Figure(
+            name="idle, 100 paused: statements / commits that write, per second",
+            value=f"{sent:.1f} / {written:.1f}",
+            floor="0",
+            loop_cpu=f"{cpu / seconds * 1e6:.0f} µs/s",
+            aim=f"≤ {MOST_IDLE:.0f} statements/s",
+            met=sent <= MOST_IDLE,
+        )
+    ]
+
+
+MEASURES: dict[str, Measure] = {
+    "restart": _restart,
+    "long": long_chain,
+    "bytes": _bytes,
+    "start_up": _start_up,
+    "idle": _idle,
+}

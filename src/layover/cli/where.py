@@ -1,0 +1,68 @@
+"""What somebody looks for on the command line: paths in the input of an execution, each with its value."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from layover.cli.exits import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EXAMPLE = "For example: --where customer.tier=gold --where total=12"
+
+
+def wanted(texts: Sequence[str]) -> dict[str, object]:
+    """Return what an input has to contain to fulfil several conditions together."""
+    document: dict[str, object] = {}
+    for text in texts:
+        try:
+            _add(document, _read(text), text)
+        except RecursionError as error:
+            raise Stop("--where: this is nested too deeply.") from error
+    return document
+
+
+def _read(text: str) -> dict[str, object]:
+    """Return what one condition asks for: a path with its value, or an object as it is written in JSON."""
+    if text.lstrip().startswith("{"):
+        found = _value(text)
+        if isinstance(found, dict):
+            return found
+        raise Stop(f"--where: `{text}` is no JSON.", hint=_EXAMPLE)
+    path, equals, value = text.partition("=")
+    names = [name.strip() for name in path.split(".")]
+    if not equals or not all(names):
+        raise Stop(f"--where: `{text}` is no path with its value.", hint=_EXAMPLE)
+    document = {names[-1]: _value(value)}
+    for name in reversed(names[:-1]):
+        document = {name: document}
+    return document
+
+
+def _value(text: str) -> object:
+    """Return the value that a text stands for: what it is as JSON, or else the text itself."""
+    try:
+        found: object = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return text
+    return found
+
+
+def _refused(word: str) -> object:
+    raise ValueError(word)
+
+
+def _add(document: dict[str, object], more: dict[str, object], text: str) -> None:
+    """Ask for more: what both ask of the same object, or of the same array, is asked of it together."""
+    for name, value in more.items():
+        found = document.setdefault(name, value)
+        if found is value:
+            continue
+        if isinstance(found, dict) and isinstance(value, dict):
+            _add(found, value, text)
+        elif isinstance(found, list) and isinstance(value, list):
+            found += value
+        elif found != value or type(found) is not type(value):
+            raise Stop(f"--where: `{text}` contradicts what is asked for before it.")

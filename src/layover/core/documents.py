@@ -1,0 +1,79 @@
+"""JSON documents that executions are found by: what one began with, and what somebody looks for.
+
+Every store keeps the same ones, so that a list is the same wherever it is read: a document that one of them could not
+keep (PostgreSQL has no text with U+0000, and no number without bounds) is kept by none. Numbers are read as they are
+written, so that they are compared by value and not by what is left of them in binary.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+import msgspec
+
+MOST_BYTES = 8_192  # an index has an entry for each value in a document: beyond this they cost more than they find
+MOST_DEPTH = 32  # levels of objects and arrays
+_MOST_EXPONENT = 400  # more than a float can have
+
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class Unbounded(ArithmeticError):  # noqa: N818 - it says what the number is
+    """A number with an exponent that not every database has."""
+
+
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Unbounded)
+
+
+def document_of(value: object) -> bytes | None:
+    """Return the document that an execution which began with this value is found by, if it is one that is kept."""
+    if not isinstance(value, dict) or not value:
+        return None
+    document = msgspec.json.encode(value)
+    return document if len(document) <= MOST_BYTES else None
+
+
+def fault_of(document: bytes) -> str | None:
+    """Return why a document is not kept, and cannot be looked for."""
+    if len(document) > MOST_BYTES:
+        return f"it has {len(document):,} bytes, and at most {MOST_BYTES:,} can be looked for"
+    try:
+        value = read_document(document)
+    except Unbounded as error:
+        return str(error)
+    except UNREADABLE as error:
+        return f"it is no JSON: {error}"
+    if not isinstance(value, dict) or not value:
+        return "it is no object with members"
+    if _is_too_deep(value, document):
+        return f"it nests deeper than {MOST_DEPTH} levels"
+    if _NUL.search(document) is not None:
+        return "a text in it has the character U+0000"
+    return None
+
+
+def _exact(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = None
+    if number is None or abs(number.adjusted()) > _MOST_EXPONENT:
+        raise Unbounded(f"the number {text[:40]} is beyond what can be looked for")
+    return number
+
+
+def _is_too_deep(value: object, document: bytes) -> bool:
+    if document.count(b"[") + document.count(b"{") <= MOST_DEPTH:
+        return False
+    level: list[object] = [value]
+    for _ in range(MOST_DEPTH):
+        level = [part for whole in level for part in _parts(whole) if isinstance(part, list | dict)]
+    return bool(level)
+
+
+def _parts(value: object) -> list[object]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+read_document = msgspec.json.Decoder(float_hook=_exact).decode

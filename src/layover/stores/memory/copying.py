@@ -1,0 +1,114 @@
+"""Everything there is, to be moved into another database, or from one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from layover.ports.errors import StoreError
+from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
+from layover.ports.records import PointFilter, Token, Wait
+from layover.stores.checks import at_most
+from layover.stores.memory.appending import name_of
+from layover.stores.memory.messaging import outgoing
+from layover.stores.memory.reading import get, points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.moving import Batch
+    from layover.stores.memory.database import MemoryDatabase
+
+K = TypeVar("K", bytes, tuple[str, str, str])
+
+
+def sizes(db: MemoryDatabase, after: str, most: int) -> list[Size]:
+    """Read how large executions are; what is beside their logs hardly counts."""
+    ids = sorted(id_ for id_ in db.heads if id_ > after)[: at_most(most)]
+    return [Size(execution_id=id_, size=sum(len(entry.events) for entry in db.logs[id_])) for id_ in ids]
+
+
+def wholes(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Whole]:
+    """Read all there is of executions."""
+    return [_whole(db, id_) for id_ in sorted(set(execution_ids)) if id_ in db.heads]
+
+
+def _whole(db: MemoryDatabase, id_: str) -> Whole:
+    row = get(db, id_)
+    if row is None:
+        raise AssertionError("it has a head")
+    snapshot = db.snapshots.get(id_)
+    return Whole(
+        row=row,
+        entries=tuple(db.logs[id_]),
+        snapshot=Snapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
+        points=tuple(points(db, PointFilter(execution_id=id_, limit=len(db.points)))),
+        commands=tuple(db.commands[id_]),
+        messages=tuple(outgoing(db, id_)),
+        tokens=tuple(Token(hash=hash_, point=db.tokens[hash_].point) for hash_ in _of(db.tokens, id_)),
+        waits=tuple(AwaitedSignal(name=name, key=key, point=point) for name, key, point in _of(db.waits, id_)),
+        place=db.places.get(id_),
+    )
+
+
+def kept_signals(db: MemoryDatabase, after: str, most: int) -> list[KeptSignal]:
+    """Read signals."""
+    ids = sorted(id_ for id_ in db.signals if id_ > after)[: at_most(most)]
+    return [KeptSignal(signal=db.signals[id_], dispatched=id_ not in db.undispatched) for id_ in ids]
+
+
+def used_rates(db: MemoryDatabase, after: str, most: int) -> list[UsedRate]:
+    """Read what is used of rates."""
+    names = sorted(name for name in db.rates if name > after)[: at_most(most)]
+    return [UsedRate(name=name, used_until=db.rates[name]) for name in names]
+
+
+def keep(db: MemoryDatabase, batch: Batch) -> None:
+    """Write what is not there yet."""
+    _check(db, batch)
+    db.versions += batch.versions
+    for whole in batch.wholes:
+        _keep(db, whole)
+    for kept in batch.signals:
+        db.signals[kept.signal.id] = kept.signal
+        if not kept.dispatched:
+            db.undispatched.add(kept.signal.id)
+    db.rates.update({rate.name: rate.used_until for rate in batch.rates})
+
+
+def _check(db: MemoryDatabase, batch: Batch) -> None:
+    versions = {(version.workflow, version.number) for version in db.versions}
+    if (
+        any(whole.id in db.heads for whole in batch.wholes)
+        or any((version.workflow, version.number) in versions for version in batch.versions)
+        or any(kept.signal.id in db.signals for kept in batch.signals)
+        or any(rate.name in db.rates for rate in batch.rates)
+    ):
+        raise StoreError("Some of it is there already.")
+    known = {(version.workflow, version.hash) for version in (*db.versions, *batch.versions)}
+    for whole in batch.wholes:
+        info = whole.row.info
+        if (info.workflow, info.hash) not in known:
+            text = f"There is no version {info.hash} of the workflow {info.workflow}."
+            raise StoreError(text, code="unknown_version")
+
+
+def _keep(db: MemoryDatabase, whole: Whole) -> None:
+    id_, row = whole.id, whole.row
+    db.heads[id_], db.infos[id_] = row.head, row.info
+    if row.finished_at is not None and row.closed is not None:
+        db.ends[id_] = (row.finished_at, row.closed)
+    db.logs[id_], db.commands[id_] = list(whole.entries), list(whole.commands)
+    if whole.snapshot is not None:
+        db.snapshots[id_] = (whole.snapshot.seq, whole.snapshot.body)
+    db.points.update({point.point.id: point for point in whole.points})
+    db.outbox.update({name_of(message): message for message in whole.messages})
+    db.tokens.update({token.hash: Wait(execution_id=id_, point=token.point) for token in whole.tokens})
+    for wait in whole.waits:
+        db.waits[wait.name, wait.key, wait.point] = Wait(execution_id=id_, point=wait.point)
+    if whole.place is not None:
+        db.places[id_] = whole.place
+
+
+def _of(rows: dict[K, Wait], execution_id: str) -> list[K]:
+    """Return the names of what belongs to an execution, in order."""
+    return sorted(name for name, wait in rows.items() if wait.execution_id == execution_id)

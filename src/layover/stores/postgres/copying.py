@@ -1,0 +1,212 @@
+"""Everything there is, to be moved into another database, or from one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec.structs import astuple
+
+from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
+from layover.ports.records import Token
+from layover.stores.checks import at_most, check_ids
+from layover.stores.ids import key, text
+from layover.stores.postgres import eras
+from layover.stores.postgres.limiting import save_places
+from layover.stores.postgres.reading import commands_of_many
+from layover.stores.postgres.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from layover.ports.moving import Batch
+    from layover.ports.records import ExecutionRow, PointRow
+    from layover.stores.postgres.database import Database, Runs, Transaction
+
+T = TypeVar("T")
+
+_ID_BYTES = 16
+
+
+async def sizes(db: Runs, after: str, most: int) -> list[Size]:
+    """Read how large executions are."""
+    first = int.from_bytes(key(after)) + 1 if after else 0
+    if first.bit_length() > 8 * _ID_BYTES:
+        return []
+    rows = await db.fetch("sizes", text(first.to_bytes(_ID_BYTES)), at_most(most))
+    return [Size(execution_id=id_, size=int(size)) for id_, size in rows]
+
+
+async def wholes(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
+    """Read all there is of executions."""
+    check_ids(execution_ids)
+    return await db.transact(lambda tx: _wholes(tx, sorted(set(execution_ids))))
+
+
+async def _wholes(tx: Transaction, ids: list[str]) -> list[Whole]:
+    rows = [execution_of(row) for row in await tx.fetch("executions_of_many", ids)]
+    weeks = {row.head.execution_id: eras.era_of(row.info.created_at) for row in rows}
+    entries = await _by_execution(tx, "entries_of_many", entry_of, list(weeks), list(weeks.values()))
+    snapshots = await _by_execution(tx, "snapshots_of_many", _snapshot_of, ids)
+    commands = await commands_of_many(tx, ids, [0] * len(ids))
+    tokens = await _by_execution(tx, "tokens_of_many", _token_of, ids)
+    waits = await _by_execution(tx, "waits_of_many", _awaited_of, ids)
+    points, messages = defaultdict(list), defaultdict(list)
+    for point in map(point_of, await tx.fetch("points_of_many", ids)):
+        points[point.execution_id].append(point)
+    for message in map(message_of, await tx.fetch("messages_of_many", ids)):
+        messages[message.sender].append(message)
+    places = {place.execution_id: place for place in map(place_of_row, await tx.fetch("places_of_many", ids))}
+    return [
+        Whole(
+            row=row,
+            entries=tuple(entries[id_]),
+            snapshot=snapshots[id_][0] if id_ in snapshots else None,
+            points=tuple(points[id_]),
+            commands=tuple(commands.get(id_, ())),
+            messages=tuple(messages[id_]),
+            tokens=tuple(tokens[id_]),
+            waits=tuple(waits[id_]),
+            place=places.get(id_),
+        )
+        for row in rows
+        for id_ in (row.head.execution_id,)
+    ]
+
+
+async def _by_execution(
+    tx: Transaction, statement: str, read: Callable[[Sequence[Any]], T], *values: object
+) -> defaultdict[str, list[T]]:
+    """Return what a statement reads, by the executions that its first column names."""
+    found: defaultdict[str, list[T]] = defaultdict(list)
+    for id_, *columns in await tx.fetch(statement, *values):
+        found[id_].append(read(columns))
+    return found
+
+
+async def kept_signals(db: Runs, after: str, most: int) -> list[KeptSignal]:
+    """Read signals."""
+    rows = await db.fetch("kept_signals", after, at_most(most))
+    return [KeptSignal(signal=signal_of(row[:-1]), dispatched=row[-1]) for row in rows]
+
+
+async def used_rates(db: Runs, after: str, most: int) -> list[UsedRate]:
+    """Read what is used of rates."""
+    rows = await db.fetch("used_rates", after, at_most(most))
+    return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
+
+
+async def keep(db: Database, batch: Batch) -> None:
+    """Write what is not there yet; what is there already is an error, and nothing of the batch is written."""
+    await _prepare_weeks(db, batch)
+    await db.transact(lambda tx: _keep(tx, batch))
+
+
+async def _prepare_weeks(db: Database, batch: Batch) -> None:
+    """See that logs come to lie where they would if they had been written here, each in the partition of its week."""
+    weeks = sorted({eras.era_of(whole.row.info.created_at) for whole in batch.wholes})
+    for (era,) in await db.fetch("missing_eras", weeks) if weeks else ():
+        await eras.prepare(db, era * eras.WEEK)
+
+
+async def _keep(tx: Transaction, batch: Batch) -> None:
+    wholes = batch.wholes
+    await _insert(tx, "insert_versions", (astuple(version) for version in batch.versions))
+    await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in wholes))
+    await _insert(tx, "insert_executions", (_execution_columns(whole.row) for whole in wholes))
+    entries = (
+        (whole.id, eras.era_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
+        for whole in wholes
+        for entry in whole.entries
+    )
+    await _insert(tx, "insert_entries", entries)
+    snapshots = ((whole.id, *astuple(whole.snapshot)) for whole in wholes if whole.snapshot is not None)
+    await _insert(tx, "insert_snapshots", snapshots)
+    await _insert(tx, "insert_points", (_point_columns(row) for whole in wholes for row in whole.points))
+    await _insert(tx, "insert_commands", ((whole.id, *astuple(one)) for whole in wholes for one in whole.commands))
+    await _insert(tx, "insert_messages", (astuple(message) for whole in wholes for message in whole.messages))
+    await _insert(tx, "insert_tokens", ((whole.id, *astuple(token)) for whole in wholes for token in whole.tokens))
+    await _insert(tx, "insert_waits", ((whole.id, *astuple(wait)) for whole in wholes for wait in whole.waits))
+    await save_places(tx, [whole.place for whole in wholes if whole.place is not None])
+    await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
+    await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
+
+
+async def _insert(tx: Transaction, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if columns:
+        await tx.fetch(statement, *columns)
+
+
+def _head_columns(row: ExecutionRow) -> tuple[object, ...]:
+    head = row.head
+    return (
+        head.execution_id,
+        head.workflow,
+        head.status,
+        head.priority,
+        head.last_seq,
+        head.last_epoch,
+        head.epoch,
+        head.owner,
+        head.wake_at,
+        head.commands_seq,
+        head.commands_done,
+        head.takeovers,
+        _json(head.missing),
+        head.missing_since,
+        row.info.created_at,
+    )
+
+
+def _execution_columns(row: ExecutionRow) -> tuple[object, ...]:
+    info, closed = row.info, row.closed
+    return (
+        row.head.execution_id,
+        info.workflow,
+        info.hash,
+        info.created_at,
+        info.user,
+        info.parent_id,
+        info.correlation_id,
+        _json(info.tags),
+        row.finished_at,
+        closed.outcome if closed is not None else None,
+        closed.error_code if closed is not None else None,
+    )
+
+
+def _point_columns(row: PointRow) -> tuple[object, ...]:
+    point = row.point
+    return (
+        row.execution_id,
+        point.id,
+        row.workflow,
+        point.kind,
+        row.status,
+        point.opened_at,
+        row.closed_at,
+        msgspec.json.encode(point),
+        msgspec.json.encode(row.schema) if row.schema is not None else None,
+    )
+
+
+def _snapshot_of(columns: Sequence[Any]) -> Snapshot:
+    seq, body = columns
+    return Snapshot(seq=seq, body=body)
+
+
+def _token_of(columns: Sequence[Any]) -> Token:
+    hash_, point = columns
+    return Token(hash=hash_, point=point)
+
+
+def _awaited_of(columns: Sequence[Any]) -> AwaitedSignal:
+    name, awaited, point = columns
+    return AwaitedSignal(name=name, key=awaited, point=point)
+
+
+def _json(texts: tuple[str, ...]) -> str | None:
+    return msgspec.json.encode(texts).decode() if texts else None

@@ -1,0 +1,134 @@
+"""Everything there is, to be moved into another database, or from one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import asdict
+
+from layover.ports.errors import StoreError
+from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
+from layover.ports.records import Token
+from layover.stores.ids import key, text
+from layover.stores.sqlite.appending import types_kept
+from layover.stores.sqlite.limiting import save_place
+from layover.stores.sqlite.reading import commands_after
+from layover.stores.sqlite.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.moving import Batch
+    from layover.ports.records import ExecutionRow, PointRow
+
+_ALL_POINTS = {"after_at": -(2**63), "after_id": "", "workflow": None, "kind": None, "status": None, "limit": -1}
+
+
+def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
+    """Read how large executions are."""
+    rows = db.execute(SQL["sizes"], {"after": key(after) if after else b"", "most": most})
+    return [Size(execution_id=text(id_), size=size) for id_, size in rows]
+
+
+def wholes(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
+    """Read all there is of executions."""
+    found = (_whole(db, key(execution_id)) for execution_id in sorted(set(execution_ids)))
+    return [whole for whole in found if whole is not None]
+
+
+def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
+    row = db.execute(SQL["execution"], {"id": id_}).fetchone()
+    if row is None:
+        return None
+    snapshot = db.execute(SQL["snapshot"], {"id": id_}).fetchone()
+    place = db.execute(SQL["place"], {"id": id_}).fetchone()
+    messages = [message_of(message) for message in db.execute(SQL["messages_of"], {"sender": id_})]
+    points = db.execute(SQL["points_of_execution"], {"execution_id": id_, **_ALL_POINTS})
+    return Whole(
+        row=execution_of(row),
+        entries=tuple(entry_of(entry) for entry in db.execute(SQL["entries_after"], {"id": id_, "after": -1})),
+        snapshot=Snapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
+        points=tuple(map(point_of, points)),
+        commands=tuple(commands_after(db, id_, 0)),
+        messages=tuple(sorted(messages, key=lambda message: (message.n, message.destination))),
+        tokens=tuple(Token(hash=hash_, point=point) for hash_, point in db.execute(SQL["tokens_of"], {"id": id_})),
+        waits=tuple(
+            AwaitedSignal(name=name, key=awaited, point=point)
+            for name, awaited, point in db.execute(SQL["waits_of"], {"id": id_})
+        ),
+        place=place_of_row(place) if place is not None else None,
+    )
+
+
+def kept_signals(db: apsw.Connection, after: str, most: int) -> list[KeptSignal]:
+    """Read signals."""
+    rows = db.execute(SQL["kept_signals"], {"after": after, "most": most})
+    return [KeptSignal(signal=signal_of(row[:-1]), dispatched=bool(row[-1])) for row in rows]
+
+
+def used_rates(db: apsw.Connection, after: str, most: int) -> list[UsedRate]:
+    """Read what is used of rates."""
+    rows = db.execute(SQL["used_rates"], {"after": after, "most": most})
+    return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
+
+
+def keep(db: apsw.Connection, batch: Batch) -> None:
+    """Write what is not there yet; what is there already is an error, and rolls all of it back."""
+    db.executemany(SQL["insert_version"], [asdict(version) for version in batch.versions])
+    for whole in batch.wholes:
+        _keep(db, key(whole.id), whole)
+    signals = [{**asdict(kept.signal), "dispatched": kept.dispatched} for kept in batch.signals]
+    db.executemany(SQL["insert_kept_signal"], signals)
+    db.executemany(SQL["insert_rate"], [asdict(rate) for rate in batch.rates])
+
+
+def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
+    _keep_row(db, id_, whole.row)
+    db.executemany(SQL["insert_entry"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
+    if whole.snapshot is not None:
+        db.execute(SQL["insert_snapshot"], {"id": id_, **asdict(whole.snapshot)})
+    db.executemany(SQL["insert_point"], [_columns(id_, row) for row in whole.points])
+    db.executemany(SQL["insert_command"], [{"id": id_, **asdict(command)} for command in whole.commands])
+    db.executemany(SQL["insert_message"], [{**asdict(message), "sender": id_} for message in whole.messages])
+    db.executemany(SQL["insert_token"], [{"id": id_, **asdict(token)} for token in whole.tokens])
+    db.executemany(SQL["insert_wait"], [{"id": id_, **asdict(wait)} for wait in whole.waits])
+    if whole.place is not None:
+        save_place(db, whole.place)
+
+
+def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow) -> None:
+    head, info, closed = row.head, row.info, row.closed
+    db.execute(SQL["insert_head"], {**asdict(head), "id": id_, "missing": types_kept(head.missing)})
+    db.execute(
+        SQL["insert_execution"],
+        {
+            **asdict(info),
+            "id": id_,
+            "parent_id": key(info.parent_id) if info.parent_id is not None else None,
+            "tags": msgspec.json.encode(info.tags).decode() if info.tags else None,
+            "finished_at": row.finished_at,
+            "outcome": closed.outcome if closed is not None else None,
+            "error_code": closed.error_code if closed is not None else None,
+        },
+    )
+    if db.changes() != 1:
+        raise StoreError(f"There is no version {info.hash} of the workflow {info.workflow}.", code="unknown_version")
+
+
+def _columns(id_: bytes, row: PointRow) -> dict[str, apsw.SQLiteValue]:
+    point = row.point
+    return {
+        "id": id_,
+        "point": point.id,
+        "workflow": row.workflow,
+        "kind": point.kind,
+        "status": row.status,
+        "opened_at": point.opened_at,
+        "closed_at": row.closed_at,
+        "body": msgspec.json.encode(point),
+        "schema": msgspec.json.encode(row.schema) if row.schema is not None else None,
+    }

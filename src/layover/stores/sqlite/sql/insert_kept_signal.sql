@@ -1,0 +1,1 @@
+INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :key, :at, :data, :dispatched)

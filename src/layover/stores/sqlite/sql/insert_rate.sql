@@ -1,0 +1,1 @@
+INSERT INTO rates (name, used_until) VALUES (:name, :used_until)

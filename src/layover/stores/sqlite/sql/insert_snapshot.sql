@@ -1,0 +1,1 @@
+INSERT INTO snapshots (execution_id, seq, body) VALUES (:id, :seq, :body)

@@ -1,0 +1,1 @@
+SELECT hash, point FROM tokens WHERE execution_id = :id ORDER BY hash

@@ -1,0 +1,139 @@
+"""A database with something in every column of every table, and a look at every row of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+from msgspec.structs import replace
+
+from layover.ports.records import (
+    ChangedPoint,
+    Closed,
+    ClosedPoint,
+    Entry,
+    NewExecution,
+    OpenedPoint,
+    Rate,
+    Rest,
+    Slots,
+    Token,
+    Wish,
+)
+from tests.servers.postgres import connect, schema_of
+from tests.stores.conformance import (
+    approval,
+    claim,
+    create,
+    enqueue,
+    go_on,
+    message,
+    opened,
+    point,
+    signal,
+    uid,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from layover.ports.store import Store
+
+FAMILY = NewExecution(
+    workflow="order",
+    hash="h1",
+    created_at=100,
+    priority=3,
+    user="ann",
+    parent_id=uid(1),
+    correlation_id="c-1",
+    tags=("a", "ü"),
+)
+ODD_JSON = '["\\u0000","ünïcödé 🦆",1e-300,{"b":1,"a":2}]'.encode()
+LARGE = b'["' + b"x" * 1_000_000 + b'"]'
+RESTING = Rest(wake_at=7_000)
+
+
+async def fill(store: Store) -> None:
+    """Write executions of every kind, and all that belongs to them."""
+    await store.save_version("order", "h1", b'{"n":1}', 50)
+    await store.save_version("order", "h2", b'{"n":2}', 60)
+    await store.save_version("order", "h1", b'{"n":1}', 70)  # what was before is the newest again
+    await store.save_version("refund", "r1", b"{}", 80)
+    await create(store, 1)  # it is driven
+    await go_on(store, 1, events=ODD_JSON, snapshot=b'{"seq":\\u0000}')
+    await go_on(store, 1, events=LARGE, earlier=(Entry(seq=3, at=250, count=1, events=b'["before"]'),), count=2)
+    await create(store, 2, new=FAMILY)
+    await _fill_points(store)
+    await create(store, 3, new=replace(FAMILY, workflow="refund", hash="r1"))
+    await go_on(store, 3, status="failed", closed=Closed(outcome="refused", error_code="no"), rest=Rest(), at=900)
+    await create(store, 4, rest=Rest(wake_at=None, missing=("ship", "pack")))
+    for n in (5, 6, 7):
+        await create(store, n, rest=RESTING)
+        await store.admit(_wish(n), 300)
+    await create(store, 8, rest=RESTING)  # commands that nobody has heard
+    for n in (1, 2):
+        await enqueue(store, 8, source="there", source_n=n)
+    await create(store, 9)  # driven, with commands that its driver has not heard
+    await enqueue(store, 9, now=150)
+    await claim(store, 20_000, n=8, instance="gone")
+    await claim(store, 90_000, n=8, instance="gone too")
+    for one in (signal("s1"), signal("s2", key="ü"), signal("s3", at=500)):
+        await store.keep_signal(one)
+    await store.dispatched(["s2"])
+
+
+async def _fill_points(store: Store) -> None:
+    form = OpenedPoint(point=point("form", kind="form"), schema={"type": "object", "title": "ü"})
+    waiting = OpenedPoint(point=point("wait", kind="signal"), waits=(("paid", "k1"), ("paid", "")))
+    await go_on(
+        store,
+        2,
+        points=(opened("review"), form, waiting, opened("over")),
+        messages=(message(2, sender=2), message(3, sender=2, destination=uid(1)), message(4, sender=2)),
+        tokens=(Token(hash=b"\x00\xffhash", point="wait"), Token(hash=b"other", point="wait")),
+    )
+    changed = replace(point("review"), details={"title": "Again"})
+    await go_on(store, 2, points=(ChangedPoint(point=changed), ClosedPoint(id="over", how="expired")), rest=RESTING)
+    await store.answer(approval("review"), "answer", 400)
+
+
+def _wish(n: int) -> Wish:
+    return Wish(
+        execution_id=uid(n),
+        slots=Slots(name="slots", limit=1),
+        rate=Rate(name="rate", limit=3, per_ms=1_000),
+        priority=n,
+    )
+
+
+def rows_of_file(path: Path) -> dict[str, list[dict[str, object]]]:
+    """Return every row of every table of a file, by its columns; of versions not the numbers that SQLite gives."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    found: dict[str, list[dict[str, object]]] = {}
+    for table in tables:
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        rows = db.execute(f"SELECT * FROM {table}")  # noqa: S608 - the names are from the schema
+        found[table] = sorted((dict(zip(columns, row, strict=True)) for row in rows), key=repr)
+    db.close()
+    return found
+
+
+async def rows_of_schema(address: str) -> dict[str, list[dict[str, object]]]:
+    """Return every row of every table of a schema, by its columns."""
+    schema = schema_of(address)
+    connection = await connect(address)
+    try:
+        tables = await connection.fetch(
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition",
+            schema,
+        )
+        found: dict[str, list[dict[str, object]]] = {}
+        for (table,) in tables:
+            rows = await connection.fetch(f"SELECT * FROM {schema}.{table}")  # noqa: S608 - as above
+            found[table] = sorted((dict(row) for row in rows), key=repr)
+        return found
+    finally:
+        await connection.close()

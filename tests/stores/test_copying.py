@@ -1,0 +1,444 @@
+"""Everything in a database moves into another one of any kind, and nothing is lost or added on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+from msgspec.structs import replace
+
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.moving import Batch
+from layover.ports.records import NewExecution
+from layover.runtime.copying import (
+    Begun,
+    CannotBeKept,
+    NotACopy,
+    NotEmpty,
+    as_moved,
+    begun,
+    check_empty,
+    compare,
+    copy,
+    count,
+)
+from layover.stores.memory import MemoryStore
+from layover.stores.postgres import PostgresStore
+from tests.servers.postgres import databases, run, schema_of
+from tests.stores.conformance import (
+    DATABASES,
+    ME,
+    OTHER,
+    Clock,
+    claim,
+    commit,
+    create,
+    creation,
+    following,
+    head,
+    ids,
+    signal,
+    truth,
+    uid,
+)
+from tests.stores.copied import LARGE, fill, rows_of_file, rows_of_schema
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from layover.ports.store import Store
+    from layover.runtime.copying import Progress
+
+PAIRS = [(ours, theirs) for ours in DATABASES for theirs in DATABASES]
+
+
+def quietly(_progress: Progress) -> None:
+    """Tell nobody."""
+
+
+class Stores:
+    """Stores of the kinds that a test asks for, each on a database of its own, all closed at its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._opened: list[Store] = []
+
+    async def open(self, kind: str) -> Store:
+        folder = self._folder / str(len(self._opened))
+        folder.mkdir()
+        return await self.opened(DATABASES[kind](folder, Clock())())
+
+    async def opened(self, store: Store) -> Store:
+        await store.open(ME)
+        self._opened.append(store)
+        return store
+
+    async def close(self) -> None:
+        for store in self._opened:
+            await store.close()
+
+
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
+    found = Stores(tmp_path)
+    yield found
+    await found.close()
+
+
+async def copied(source: Store, target: Store) -> int:
+    """Copy into an empty target, and see that both are the same."""
+    await check_empty(target)
+    written = await copy(source, target, Begun(), quietly)
+    assert (await compare(source, target, quietly)).differences == ()
+    return written
+
+
+# What arrives
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+async def test_everything_arrives(stores: Stores, ours: str, theirs: str) -> None:
+    source, target = await stores.open(ours), await stores.open(theirs)
+    await fill(source)
+    before = await truth(source)
+    assert await copied(source, target) == 9
+    assert await truth(source) == before
+    all_ids = [uid(n) for n in range(1, 10)]
+    assert await target.wholes(all_ids) == [as_moved(whole) for whole in await source.wholes(all_ids)]
+    after = await truth(target)
+    for what in before.keys() - {"executions", "loaded"}:  # there are heads in these two, and some were driven
+        assert after[what] == before[what], what
+    assert await target.kept_signals("", 10) == await source.kept_signals("", 10)
+    assert await target.used_rates("", 10) == await source.used_rates("", 10)
+    assert await target.token(b"\x00\xffhash") == await source.token(b"\x00\xffhash")
+    assert await target.waits("paid", "k1") == await source.waits("paid", "k1") != []
+
+
+@pytest.mark.parametrize("between", ["memory", "sqlite", "postgres"])
+async def test_every_column_is_the_same_after_two_moves(stores: Stores, tmp_path: Path, between: str) -> None:
+    """The rows themselves are compared, so a column that nobody reads would be missed too."""
+    source = await stores.open("sqlite")
+    await fill(source)
+    first, middle = await stores.open("sqlite"), await stores.open(between)
+    await copied(source, first)  # nobody drives in the copies, so two copies are the same and not copy and source
+    await copied(first, middle)
+    last = await stores.open("sqlite")
+    await copied(middle, last)
+    ours, theirs = (rows_of_file(tmp_path / folder / "layover.db") for folder in ("1", "3"))
+    for table in ours.keys() - {"locks", "migrations", "versions", "executions"}:
+        assert ours[table], f"nothing is in {table}"
+        assert ours[table] == theirs[table], table
+        for column in ours[table][0].keys() - {"owner"}:
+            assert any(row[column] not in (None, "") for row in ours[table]), f"nothing is in {table}.{column}"
+    assert _without(ours["versions"], "id") == _without(theirs["versions"], "id")
+    assert _without(ours["executions"], "version_id") == _without(theirs["executions"], "version_id")
+
+
+async def test_every_column_is_the_same_on_two_servers(stores: Stores) -> None:
+    source = await stores.open("memory")
+    await fill(source)
+    addresses = [databases.address() for _ in range(2)]
+    first, last = [await stores.opened(PostgresStore(address)) for address in addresses]
+    await copied(source, first)
+    await copied(first, last)
+    ours, theirs = [await rows_of_schema(address) for address in addresses]
+    for table in ours.keys() - {"locks", "migrations", "instances", "versions", "executions"}:
+        assert ours[table], f"nothing is in {table}"
+        assert ours[table] == theirs[table], table
+    assert _without(ours["versions"], "id") == _without(theirs["versions"], "id")
+    assert _without(ours["executions"], "version_id") == _without(theirs["executions"], "version_id")
+
+
+def _without(rows: list[dict[str, object]], column: str) -> list[dict[str, object]]:
+    kept = [{name: value for name, value in row.items() if name != column} for row in rows]
+    return sorted(kept, key=repr)
+
+
+async def test_an_empty_database_is_copied_too(stores: Stores) -> None:
+    assert await copied(await stores.open("memory"), await stores.open("sqlite")) == 0
+
+
+async def test_logs_lie_in_the_partitions_of_their_weeks(stores: Stores) -> None:
+    week = 604_800_000
+    source = await stores.open("memory")
+    for n in (1, 2, 3):
+        await create(source, n, new=NewExecution(workflow="order", hash="h1", created_at=n * 10 * week))
+    address = databases.fresh()
+    await copied(source, await stores.opened(PostgresStore(address, clock=lambda: 100 * week)))
+    await run(address, f"DROP TABLE {schema_of(address)}.events_rest")  # nothing is in it that would be missed
+    target = await stores.opened(PostgresStore(address, clock=lambda: 100 * week))
+    assert [len(whole.entries) for whole in await target.wholes([uid(n) for n in (1, 2, 3)])] == [1, 1, 1]
+
+
+# Nobody drives in a copy
+
+
+@pytest.mark.parametrize("theirs", DATABASES)
+async def test_what_was_driven_is_due_at_once_and_its_driver_is_fenced(stores: Stores, theirs: str) -> None:
+    source, target = await stores.open("memory"), await stores.open(theirs)
+    await create(source)
+    was = await head(source)
+    await copied(source, target)
+    assert await head(target) == replace(was, owner=None, wake_at=100)
+    assert (await commit(target, following(was))).verdict == "fenced"
+    (claimed,) = (await claim(target, 100, instance=OTHER)).claimed
+    assert (claimed.head.epoch, claimed.head.last_seq) == (was.epoch + 1, was.last_seq)
+    assert (await commit(target, following(was))).verdict == "fenced"
+
+
+async def test_what_rests_is_due_when_it_was(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await fill(source)
+    await copied(source, target)
+    assert ids(await claim(target, 1_000)) == [uid(1), uid(9)]
+    assert {uid(5), uid(7)} < set(ids(await claim(target, 7_000)))
+
+
+# Writing
+
+
+@pytest.mark.parametrize("theirs", DATABASES)
+async def test_nothing_is_written_if_one_of_it_is_there(stores: Stores, theirs: str) -> None:
+    source, target = await stores.open("memory"), await stores.open(theirs)
+    await fill(source)
+    await create(target, 5)
+    before = await truth(target)
+    wholes = await source.wholes([uid(n) for n in (1, 2, 5)])
+    with pytest.raises(StoreError):
+        await target.keep(Batch(wholes=tuple(wholes)))
+    with pytest.raises(StoreError):
+        await target.keep(Batch(versions=tuple(await source.versions("order"))))
+    await target.keep_signal(signal("s2"))
+    with pytest.raises(StoreError):
+        await target.keep(Batch(signals=tuple(await source.kept_signals("", 10))))
+    rates = tuple(await source.used_rates("", 10))
+    await target.keep(Batch(rates=rates))
+    with pytest.raises(StoreError):
+        await target.keep(Batch(rates=rates))
+    assert await truth(target) == {**before, "undispatched": [signal("s2")]}
+
+
+@pytest.mark.parametrize("theirs", DATABASES)
+async def test_an_execution_without_its_version_is_refused(stores: Stores, theirs: str) -> None:
+    source, target = await stores.open("memory"), await stores.open(theirs)
+    await fill(source)
+    with pytest.raises(StoreError) as refused:
+        await target.keep(Batch(wholes=tuple(await source.wholes([uid(1)]))))
+    assert refused.value.code == "unknown_version"
+    assert await target.get(uid(1)) is None
+
+
+async def test_one_that_cannot_be_kept_is_named(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("postgres")
+    for n in (1, 2, 3):
+        correlation_id = "a\0b" if n == 2 else None
+        await create(
+            source, n, new=NewExecution(workflow="order", hash="h1", created_at=1, correlation_id=correlation_id)
+        )
+    with pytest.raises(CannotBeKept, match=uid(2)):
+        await copied(source, target)
+    assert await target.get(uid(3)) is None
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+async def test_executions_are_read_in_order_and_with_their_sizes(stores: Stores, kind: str) -> None:
+    store = await stores.open(kind)
+    everything = [uid(n) for n in range(1, 10)]
+    await fill(store)
+    first = await store.sizes("", 4)
+    assert [one.execution_id for one in first] == everything[:4]
+    assert first[0].size > len(LARGE)
+    assert [one.execution_id for one in await store.sizes(first[-1].execution_id, 100)] == everything[4:]
+    assert await store.sizes("ffffffff-ffff-ffff-ffff-ffffffffffff", 100) == []
+    assert [whole.id for whole in await store.wholes([uid(3), uid(77), uid(1), uid(3)])] == [uid(1), uid(3)]
+    assert [kept.signal.id for kept in await store.kept_signals("s1", 1)] == ["s2"]
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+async def test_the_first_and_the_last_of_all_ids_are_found(stores: Stores, kind: str) -> None:
+    store = await stores.open(kind)
+    await store.save_version("order", "h1", b"{}", 50)
+    ends = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]
+    for id_ in ends:
+        await commit(store, replace(creation(), execution_id=id_))
+    assert [one.execution_id for one in await store.sizes("", 100)] == ends
+
+
+class Watched(MemoryStore):
+    """A store that remembers how much was written at once."""
+
+    def __init__(self, fails_at: int = 0) -> None:
+        super().__init__()
+        self.batches: list[Batch] = []
+        self.fails_at = fails_at
+
+    async def keep(self, batch: Batch) -> None:
+        if len(self.batches) + 1 == self.fails_at:
+            raise StoreUnavailable("It is gone.")
+        await super().keep(batch)
+        self.batches.append(batch)
+
+
+async def test_no_more_is_written_at_once_than_has_room_in_memory(stores: Stores) -> None:
+    source, target = await stores.open("memory"), Watched()
+    await source.save_version("order", "h1", b"{}", 50)
+    for n in range(450):
+        events = LARGE if n < 12 else b"[]"
+        await commit(source, replace(creation(n), events=events))
+    await stores.opened(target)
+    await copied(source, target)
+    wholes = [batch.wholes for batch in target.batches if batch.wholes]
+    assert sum(map(len, wholes)) == 450
+    for batch in wholes:
+        assert len(batch) <= 200
+        assert sum(len(entry.events) for whole in batch for entry in whole.entries) < 4_000_000
+
+
+async def test_everything_is_counted(stores: Stores) -> None:
+    source = await stores.open("memory")
+    await fill(source)
+    counted = await count(source, quietly)
+    assert (counted.executions, counted.open, counted.versions, counted.signals) == (9, 8, 4, 3)
+    assert (counted.points, counted.messages) == (4, 3)
+    assert (await compare(source, source, quietly)).tally == counted
+
+
+# Going on with a copy that was interrupted
+
+
+async def test_a_copy_is_gone_on_with_wherever_it_was_interrupted(stores: Stores) -> None:
+    source = await stores.open("memory")
+    await fill(source)
+    everything = Watched()
+    await stores.opened(everything)
+    await copied(source, everything)
+    for n in range(len(everything.batches)):
+        target = Watched(fails_at=n + 1)
+        await stores.opened(target)
+        with pytest.raises(StoreUnavailable):
+            await copy(source, target, Begun(), quietly)
+        target.fails_at = 0
+        await copy(source, target, await begun(source, target, quietly), quietly)
+        assert (await compare(source, target, quietly)).differences == ()
+
+
+async def test_only_the_rest_is_written(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await fill(source)
+    await target.keep(Batch(versions=tuple(await source.versions("order"))))
+    await target.keep(Batch(wholes=tuple(as_moved(whole) for whole in await source.wholes([uid(1), uid(2)]))))
+    after = await begun(source, target, quietly)
+    assert after.execution == uid(2)
+    assert await copy(source, target, after, quietly) == 7
+    assert (await compare(source, target, quietly)).differences == ()
+    after = await begun(source, target, quietly)
+    assert (after.execution, after.signal, after.rate) == (uid(9), "s3", "rate")
+    assert await copy(source, target, after, quietly) == 0
+
+
+async def _another_version(store: Store) -> None:
+    await store.save_version("other", "o1", b"{}", 10)
+
+
+async def _a_version_that_differs(store: Store) -> None:
+    await store.save_version("order", "h9", b"{}", 10)
+
+
+async def _another_execution(store: Store) -> None:
+    await create(store, 77)
+
+
+async def _another_signal(store: Store) -> None:
+    await store.keep_signal(signal("foreign"))
+
+
+async def _a_signal_that_differs(store: Store) -> None:
+    await store.keep_signal(signal("s1", key="another"))
+
+
+FOREIGN = [_another_version, _a_version_that_differs, _another_execution, _another_signal, _a_signal_that_differs]
+
+
+@pytest.mark.parametrize("write", FOREIGN)
+async def test_what_holds_something_else_is_no_copy(stores: Stores, write: Callable[[Store], object]) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await fill(source)
+    await write(target)  # type: ignore[misc]  # all of them are asynchronous
+    before = await truth(target)
+    with pytest.raises(NotACopy):
+        await begun(source, target, quietly)
+    with pytest.raises(NotEmpty):
+        await check_empty(target)
+    assert await truth(target) == before
+
+
+async def test_a_copy_that_has_been_used_is_no_copy_any_more(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await fill(source)
+    await copied(source, target)
+    await begun(source, target, quietly)
+    await claim(target, 1_000)
+    with pytest.raises(NotACopy, match=uid(1)):
+        await begun(source, target, quietly)
+
+
+# Comparing
+
+CHANGES = [
+    "UPDATE heads SET epoch = epoch + 1 WHERE workflow = 'refund'",
+    "UPDATE heads SET missing = NULL WHERE missing IS NOT NULL",
+    "UPDATE executions SET tags = NULL WHERE tags IS NOT NULL",
+    "UPDATE executions SET finished_at = finished_at + 1 WHERE finished_at IS NOT NULL",
+    "UPDATE events SET body = replace(body, '1e-300', '1.0e-300')",
+    "DELETE FROM events WHERE seq = 4",
+    "UPDATE snapshots SET seq = seq + 1",
+    "UPDATE pause_points SET closed_at = closed_at + 1 WHERE closed_at IS NOT NULL",
+    "UPDATE pause_points SET schema = NULL",
+    "UPDATE commands SET source_n = 7 WHERE source_n = 2",
+    "DELETE FROM outbox WHERE n = 3",
+    "UPDATE outbox SET due_at = due_at + 1 WHERE n = 3",
+    "DELETE FROM tokens WHERE hash = CAST('other' AS BLOB)",
+    "DELETE FROM waits WHERE key = ''",
+    "UPDATE signals SET dispatched = 1",
+    "DELETE FROM signals WHERE id = 's3'",
+    "UPDATE places SET rank = rank + 1",
+    "UPDATE rates SET used_until = used_until + 1",
+    "DELETE FROM rates",
+    "UPDATE versions SET document = '' WHERE number = 2",
+    "DELETE FROM versions WHERE number = 3",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_whatever_differs_is_noticed(stores: Stores, tmp_path: Path, change: str) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await fill(source)
+    await copied(source, target)
+    db = apsw.Connection(str(tmp_path / "1" / "layover.db"))
+    db.execute(change)
+    assert db.changes() > 0
+    db.close()
+    compared = await compare(source, target, quietly)
+    assert {difference.code for difference in compared.differences} == {"copy_differs"}
+
+
+async def test_one_too_many_is_noticed(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await fill(source)
+    await copied(source, target)
+    await create(target, 77)
+    (difference,) = (await compare(source, target, quietly)).differences
+    assert difference.message == "The target holds 10 executions, the source 9."
+
+
+async def test_how_far_it_is_is_told(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("memory")
+    await fill(source)
+    told: list[Progress] = []
+    await copy(source, target, Begun(), told.append)
+    await compare(source, target, told.append)
+    await begun(source, target, told.append)
+    last = {one.part: (one.executions, one.total) for one in told}
+    assert last == {"copying": (9, 9), "comparing": (9, 9), "looking": (9, 9)}

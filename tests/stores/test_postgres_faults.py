@@ -1,0 +1,291 @@
+"""A PostgreSQL that refuses, waits, fills up or goes away: the error says so, nothing is half written, it passes later.
+
+Errors of the server are made where they come from, by a trigger that raises them, by rows that somebody holds, or by a
+disk that is full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+import asyncpg
+import pytest
+from msgspec.structs import replace
+
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.stores.postgres import PostgresStore
+from layover.stores.postgres import connections as store_connections
+from layover.stores.postgres.address import read_address
+from layover.stores.postgres.connections import Connections
+from layover.stores.postgres.database import Database
+from tests.servers.postgres import ask, run, schema_of
+from tests.stores.conformance import ME, NEW, Clock, commit, creation, following, head, step, uid
+from tests.stores.deeds import CLAIM, DEEDS, group, group_is_done, prepare_group
+from tests.stores.lines import line_to, lock_heads, locked, until_waiting
+from tests.stores.small_disk import SmallDisk, cannot_mount
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from layover.ports.records import Append, Head
+    from layover.stores.postgres.database import Transaction
+    from tests.servers.postgres import Databases
+    from tests.stores.lines import Line
+
+ALL = {**DEEDS, "claim": CLAIM}
+TRIES = 5  # that the store makes of what others are in the way of
+
+
+@pytest.fixture
+async def line(postgres: Databases) -> AsyncIterator[Line]:
+    async with line_to(postgres.address()) as found:
+        yield found
+
+
+# Errors of the server
+
+# A sequence goes on although its transaction is rolled back, so it can count failures.
+FAILING = """
+    CREATE SEQUENCE {0}.failures MINVALUE -1000;
+    SELECT setval('{0}.failures', 1);
+    CREATE FUNCTION {0}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF nextval('{0}.failures') <= 0 THEN
+            RAISE EXCEPTION 'on purpose' USING ERRCODE = '{1}';
+        END IF;
+        RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER fail AFTER INSERT OR UPDATE ON {0}.heads FOR EACH STATEMENT EXECUTE FUNCTION {0}.fail();
+"""
+
+
+class Failing:
+    """A store whose writes to heads fail as often as a test wants."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self.store = PostgresStore(address, clock=Clock())
+
+    async def open(self, code: str) -> None:
+        await self.store.open(ME)
+        await self.store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await run(self._address, FAILING.format(schema_of(self._address), code))
+
+    async def fail(self, times: int) -> None:
+        await ask(self._address, f"SELECT setval('{schema_of(self._address)}.failures', {-times})")
+
+
+@pytest.fixture
+async def failing(postgres: Databases) -> AsyncIterator[Failing]:
+    found = Failing(postgres.fresh())
+    yield found
+    await found.store.close()
+
+
+@pytest.mark.parametrize("code", ["40001", "40P01"], ids=["serialization", "deadlock"])
+async def test_what_others_were_in_the_way_of_is_tried_again(failing: Failing, code: str) -> None:
+    await failing.open(code)
+    for n, deed in enumerate(ALL.values()):
+        await deed.prepare(failing.store, n)
+        await failing.fail(TRIES - 1)
+        await deed.do(failing.store, n)
+        assert await deed.is_done(failing.store, n)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "code", "times"),
+    [
+        ("40001", "locked", TRIES),
+        ("40P01", "locked", TRIES),
+        ("53100", "full", 1),
+        ("57014", "too_slow", 1),
+        ("55P03", "too_slow", 1),
+        ("25006", "read_only", 1),
+        ("57P01", "unreachable", 1),
+        ("25P03", "unreachable", 1),
+        ("08006", "unreachable", 1),
+        ("53200", "store_unavailable", 1),
+        ("58030", "store_unavailable", 1),
+    ],
+)
+async def test_what_fails_writes_nothing_says_why_and_passes_the_next_time(
+    failing: Failing, sqlstate: str, code: str, times: int
+) -> None:
+    await failing.open(sqlstate)
+    for n, deed in enumerate(ALL.values()):
+        await deed.prepare(failing.store, n)
+        await failing.fail(times)
+        with pytest.raises(StoreUnavailable) as refused:
+            await deed.do(failing.store, n)
+        assert refused.value.code == code
+        assert not await deed.is_done(failing.store, n)
+        await deed.repeat(failing.store, n, False)
+
+
+async def test_who_is_ended_to_break_a_deadlock_tries_again(line: Line) -> None:
+    store = line.straight
+    await store.commit([creation(1), creation(2)])
+    async with locked(line.address, 2) as other:
+        await other.execute("SET LOCAL deadlock_timeout = '1h'")  # it is never the one that notices
+        before = store.statements
+        written = asyncio.ensure_future(store.commit([step(1), step(2)]))
+        await until_waiting(line.address, 1)
+        await other.execute(lock_heads(line.address, 1))
+    assert [outcome.verdict for outcome in await written] == ["passed", "passed"]
+    assert store.statements - before == 2
+    for n in (1, 2):
+        assert [entry.count for entry in await store.history(uid(n), 0, 10)] == [2, 1]
+
+
+async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres: Databases) -> None:
+    async with line_to(postgres.address(), "&statement_timeout=200") as line:
+        for n, deed in enumerate(DEEDS.values()):
+            await deed.prepare(line.straight, n)
+            others = [10 * n + 1, 10 * n + 2] if deed is DEEDS["commit"] else [n]
+            async with locked(line.address, *others):
+                with pytest.raises(StoreUnavailable) as refused:
+                    await deed.do(line.shaky, n)
+                assert refused.value.code == "too_slow"
+                assert not await deed.is_done(line.straight, n)
+            await deed.repeat(line.shaky, n, False)
+
+
+async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: Line) -> None:
+    await line.straight.commit([creation(1)])
+    db = Database(read_address(f"{line.address}&statement_timeout=200"))
+    holds, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def stand_still(tx: Transaction) -> None:
+        await tx.fetch("lock_head", uid(1))
+        holds.set()
+        await goes_on.wait()
+        await tx.fetch("lock_head", uid(1))
+
+    holding = asyncio.create_task(db.transact(stand_still))
+    await holds.wait()
+    assert (await commit(line.straight, step(1))).verdict == "passed"
+    goes_on.set()
+    with pytest.raises(StoreUnavailable):
+        await holding
+    assert await db.fetchval("time")  # with another connection
+    await db.close()
+
+
+# The disk
+
+
+@pytest.mark.skipif(cannot_mount(), reason="only who may mount can have a disk as small as this needs")
+async def test_a_full_disk_takes_nothing_until_there_is_room() -> None:
+    with SmallDisk() as disk:
+        store = PostgresStore(await disk.database())
+        await store.open(ME)
+        try:
+            await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+            await store.commit([creation(1)])
+            await disk.fill()
+            written = await _append_until_refused(store)
+            assert [entry.count for entry in await store.history(uid(1), 0, 10_000)] == [2] + [1] * written
+            await disk.make_room()
+            assert (await commit(store, _large(await head(store)))).verdict == "passed"
+            assert await store.faults() == []
+        finally:
+            await store.close()
+
+
+def _large(before: Head) -> Append:
+    return replace(following(before), events=random.Random(1).randbytes(50_000))  # noqa: S311 - nothing to compress
+
+
+async def _append_until_refused(store: PostgresStore) -> int:
+    """Append until there is no room; return how many were written."""
+    written = 0
+    while True:
+        now = await head(store)
+        assert now.last_seq == 1 + written
+        try:
+            assert (await commit(store, _large(now))).verdict == "passed"
+        except StoreError as error:
+            assert (type(error), error.code) == (StoreUnavailable, "full")  # noqa: PT017 - it ends what was not refused
+            assert await head(store) == now
+            return written
+        written += 1
+
+
+# Connections
+
+
+async def test_a_server_that_cannot_be_reached_is_not_run_over(line: Line) -> None:
+    line.proxy.is_refusing = True
+    line.proxy.cut()
+    line.proxy.attempts = 0
+    calls = [line.shaky.get(uid(1)) for _ in range(100)]
+    found = await asyncio.gather(*calls, return_exceptions=True)
+    assert {type(one) for one in found} == {StoreUnavailable}
+    for _ in range(100):
+        with pytest.raises(StoreUnavailable) as refused:
+            await line.shaky.get(uid(1))
+        assert refused.value.code == "unreachable"
+    assert 1 <= line.proxy.attempts <= 30  # each pause is twice as long as the last
+    line.proxy.is_refusing = False
+    await _passes(line)
+
+
+async def _passes(line: Line) -> None:
+    """Ask until there is an answer."""
+    while True:
+        try:
+            assert await line.shaky.get(uid(1)) is None
+        except StoreUnavailable:
+            await asyncio.sleep(0)
+        else:
+            return
+
+
+async def test_those_who_fail_together_count_as_one_failure(line: Line) -> None:
+    line.proxy.is_refusing = True
+    connections = Connections(line.shaky.address)
+    found = await asyncio.gather(*(connections.take() for _ in range(8)), return_exceptions=True)
+    assert not any(isinstance(one, asyncpg.Connection) for one in found)
+    assert connections.pause == store_connections.FIRST_PAUSE
+    await connections.close()
+
+
+async def test_a_silent_line_is_given_up_and_replaced(postgres: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_connections, "_BEYOND_STATEMENT", 0.1)
+    async with line_to(postgres.address(), "&statement_timeout=100&connections=3") as line:
+        await prepare_group(line.straight, 1)
+        await asyncio.gather(*(line.shaky.get(uid(1)) for _ in range(3)))
+        line.proxy.stall()
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable) as refused:
+                await line.shaky.commit(group(1))
+            assert refused.value.code == "too_slow"
+        line.proxy.cut()  # what is on its way is lost
+        line.proxy.go_on()
+        verdicts = [outcome.verdict for outcome in await line.shaky.commit(group(1))]
+        assert verdicts == ["passed"] * 3
+        assert await group_is_done(line.straight, 1)
+
+
+async def test_who_is_cancelled_leaves_a_connection_that_works(line: Line) -> None:
+    await line.straight.commit([creation(1)])
+    async with locked(line.address, 1):
+        for _ in range(20):
+            written = asyncio.ensure_future(line.shaky.commit([step(1)]))
+            await until_waiting(line.address, 1)
+            written.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await written
+            assert await line.shaky.get(uid(2)) is None
+            await until_waiting(line.address, 0)
+    assert (await commit(line.shaky, step(1))).verdict == "passed"
+
+
+async def test_a_store_opened_while_its_server_is_away_says_so() -> None:
+    store = PostgresStore("postgresql://me:s3cret@127.0.0.1:1/app")
+    with pytest.raises(StoreUnavailable) as refused:
+        await store.open(ME)
+    assert refused.value.code == "unreachable"
