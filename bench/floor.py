@@ -15,9 +15,11 @@ from collections import deque
 from time import time
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
+from layover.core.documents import document_of
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, encode_events
 from layover.runtime.ids import new_id
+from layover.stores.containment import kept_input
 from layover.stores.ids import key
 from layover.stores.sqlite.connection import connect, write_ahead
 from layover.stores.sqlite.migrations import migrate
@@ -51,6 +53,7 @@ class Step(NamedTuple):
     events: list[ev.AnyEvent]
     calls: int
     returned: int
+    input: bytes | None  # what the execution is found by, if this begins one
 
 
 class Asked(NamedTuple):
@@ -81,7 +84,8 @@ def steps_of(entries: list[Entry]) -> list[Step]:
         events = decode_events(entry.events)
         calls = sum(isinstance(event, ev.NodeStarted) for event in events)
         returned = sum(isinstance(event, ev.NodeCompleted) for event in events)
-        steps.append(Step(events, calls, returned))
+        inputs = [kept_input(document_of(event.input)) for event in events if isinstance(event, ev.ExecutionCreated)]
+        steps.append(Step(events, calls, returned, inputs[0] if inputs else None))
     return steps
 
 
@@ -188,7 +192,7 @@ class Floor:
     ) -> asyncio.Future[None]:
         at, count = now(), len(step.events)
         head: Statement = (_HEAD, (id_, WORKFLOW, status, 0, count - 1, 1, owner, wake_at))
-        execution: Statement = (_EXECUTION, (id_, at, None, None, None, None, WORKFLOW, WORKFLOW))
+        execution: Statement = (_EXECUTION, (id_, at, None, None, None, None, step.input, WORKFLOW, WORKFLOW))
         return self._submit(head, (id_, 0, count, at, encode_events(step.events)), [execution, *more])
 
     # The writer

@@ -44,6 +44,7 @@ _COLUMNS = {
         *("new_ids", "new_workflows", "new_hashes", "new_created_at", "new_priorities", "new_status", "new_epochs"),
         *("new_owners", "new_wake_at", "new_missing", "new_users", "new_parents", "new_correlation_ids", "new_tags"),
         *("new_counts", "new_at", "new_bodies", "new_last_seq", "new_finished_at", "new_outcomes", "new_error_codes"),
+        "new_inputs",
     ),
     MOVES: _MOVED,
     RESTING_MOVES: (*_MOVED, "rests", "wake_at", "missing"),
@@ -223,8 +224,9 @@ class PostgresFloor:
         at, count = now(), len(step.events)
         head: Row = (id_, WORKFLOW, WORKFLOW, at, 0, status, 1, owner, wake_at)
         execution: Row = (None, None, None, None, None)
+        given = None if step.input is None else step.input.decode()
         entry: Row = (count, at, encode_events(step.events), count - 1)
-        return self._appends.submit(_Append(NEW, (*head, *execution, *entry, None, None, None), more))
+        return self._appends.submit(_Append(NEW, (*head, *execution, *entry, None, None, None, given), more))
 
     # The lanes
 

@@ -78,6 +78,6 @@ def costs(count: int, ours: Sample, floor: Sample) -> list[Figure]:
         *(
             []
             if isnan(ours.hot)
-            else [Figure("  updates of heads that are HOT", f"{ours.hot:.1%}", f"{floor.hot:.1%}")]
+            else [Figure("  updates of heads that are HOT, in the round", f"{ours.hot:.1%}", f"{floor.hot:.1%}")]
         ),
     ]

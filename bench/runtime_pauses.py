@@ -97,57 +97,59 @@ async def _ask(site: Site, definition: Mapping[str, object]) -> tuple[list[Step]
 
 async def _engine_round(site: Site, definition: Mapping[str, object], size: int, nodes: int) -> _Round:
     name = str(definition["name"])
-    async with site.empty() as address, engine_at(address) as engine:
-        await engine.register(definition)
-        counts = engine.instance.store.counts
-        points: list[tuple[str, str]] = []
-        latencies: list[float] = []
-        ends = _Ends(engine)
+    async with site.empty() as address:
+        async with engine_at(address) as engine:
+            await engine.register(definition)
+            counts = engine.instance.store.counts
+            points: list[tuple[str, str]] = []
+            latencies: list[float] = []
+            ends = _Ends(engine)
 
-        async def pause() -> None:
-            paused = await engine.start(name, wait="rest")
-            points.append((paused.id, paused.waiting_on[0].point))
+            async def pause() -> None:
+                paused = await engine.start(name, wait="rest")
+                points.append((paused.id, paused.waiting_on[0].point))
 
-        async def resume() -> None:
-            execution_id, point = next(left)
-            ended, started = ends.of(execution_id), perf_counter()
-            await engine.answer(point, ANSWER, by="ann")
-            await ended
-            latencies.append(perf_counter() - started)
+            async def resume() -> None:
+                execution_id, point = next(left)
+                ended, started = ends.of(execution_id), perf_counter()
+                await engine.answer(point, ANSWER, by="ann")
+                await ended
+                latencies.append(perf_counter() - started)
 
-        pauses = await counted(site, engine, partial(many, pause, size, PAUSES_AT_ONCE))
-        assert await counts() == {"paused": size}
-        left = iter(points)
-        resumes = await counted(site, engine, partial(many, resume, size, ANSWERS_AT_ONCE))
-        assert await counts() == {"completed": size}
-        for execution_id, _ in points[:: size // 10]:
-            await verify(engine, execution_id, nodes)
-        return _Round(pauses, resumes, latencies)
+            pauses = await counted(site, engine, partial(many, pause, size, PAUSES_AT_ONCE))
+            assert await counts() == {"paused": size}
+            left = iter(points)
+            resumes = await counted(site, engine, partial(many, resume, size, ANSWERS_AT_ONCE))
+            assert await counts() == {"completed": size}
+            for execution_id, _ in points[:: size // 10]:
+                await verify(engine, execution_id, nodes)
+        return _Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
 
 
 async def _floor_round(site: Site, steps: list[Step], asked: Asked, size: int) -> _Round:
-    async with site.empty() as address, site.floor(address) as floor:
-        points: list[tuple[Id, str]] = []
-        latencies: list[float] = []
+    async with site.empty() as address:
+        async with site.floor(address) as floor:
+            points: list[tuple[Id, str]] = []
+            latencies: list[float] = []
 
-        async def pause() -> None:
-            id_, point = floor.new_id(), new_id(now())
-            await floor.ask(id_, steps[0], point, asked)
-            points.append((id_, point))
+            async def pause() -> None:
+                id_, point = floor.new_id(), new_id(now())
+                await floor.ask(id_, steps[0], point, asked)
+                points.append((id_, point))
 
-        async def resume() -> None:
-            id_, point = next(left)
-            started = perf_counter()
-            await floor.answer(id_, steps[0], point, asked)
-            closing = len(steps) == 2
-            await floor.append(id_, len(steps[0].events) - 1, steps[1], ANSWERED_ONCE, closing=closing, point=point)
-            await floor.go_on(id_, steps, 2, ANSWERED_ONCE)
-            latencies.append(perf_counter() - started)
+            async def resume() -> None:
+                id_, point = next(left)
+                started = perf_counter()
+                await floor.answer(id_, steps[0], point, asked)
+                closing = len(steps) == 2
+                await floor.append(id_, len(steps[0].events) - 1, steps[1], ANSWERED_ONCE, closing=closing, point=point)
+                await floor.go_on(id_, steps, 2, ANSWERED_ONCE)
+                latencies.append(perf_counter() - started)
 
-        pauses = await counted(site, floor, partial(many, pause, size, PAUSES_AT_ONCE))
-        left = iter(points)
-        resumes = await counted(site, floor, partial(many, resume, size, ANSWERS_AT_ONCE))
-        return _Round(pauses, resumes, latencies)
+            pauses = await counted(site, floor, partial(many, pause, size, PAUSES_AT_ONCE))
+            left = iter(points)
+            resumes = await counted(site, floor, partial(many, resume, size, ANSWERS_AT_ONCE))
+        return _Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
 
 
 async def _measure(name: str, definition: Mapping[str, object], nodes: int, site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so

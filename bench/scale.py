@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from runtime_workloads import many, question
 from sites import FOLDER, SqliteSite
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from sites import Site
 
@@ -45,7 +46,10 @@ async def main(site: Site, size: int) -> None:
         for count, address in addresses.items():
             await _fill(address, count + 2 * ROUNDS)
         rows: list[tuple[str, ...]] = [("", f"among {SMALL:,}", f"among {size:,}", "ratio")]
-        for name, medians in {**await _claims(addresses), **await _engines(addresses)}.items():
+        just_filled = {f"{name}, just filled": medians for name, medians in (await _lists(addresses)).items()}
+        await site.settle()
+        found = {**await _claims(addresses), **await _resumes(addresses), **await _lists(addresses), **just_filled}
+        for name, medians in found.items():
             few, most = medians[SMALL], medians[size]
             rows.append((name, f"{few * 1e6:.0f} µs", f"{most * 1e6:.0f} µs", f"{most / few:.2f}"))
         print(table(f"Paused executions on {site.name} (load {os.getloadavg()[0]:.1f})", rows))
@@ -61,16 +65,25 @@ async def _pause(engine: Engine) -> None:
     await engine.start("question", wait="rest")
 
 
-async def _engines(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
-    engines = {count: Engine(address) for count, address in addresses.items()}
-    for engine in engines.values():
-        await engine.__aenter__()
-    try:
+@asynccontextmanager
+async def _engines(addresses: dict[int, str]) -> AsyncIterator[dict[int, Engine]]:
+    async with AsyncExitStack() as stack:
+        yield {count: await stack.enter_async_context(Engine(address)) for count, address in addresses.items()}
+
+
+async def _resumes(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
+    async with _engines(addresses) as engines:
         waiting = {count: await _oldest(engine, 2 * ROUNDS) for count, engine in engines.items()}
 
         async def resume(count: int) -> None:
             taken = await engines[count].answer(waiting[count].pop(), {"n": 1})
             await engines[count].wait(taken.execution_id)
+
+        return {"resume one": await _compared(resume, list(addresses))}
+
+
+async def _lists(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
+    async with _engines(addresses) as engines:
 
         async def list_executions(count: int) -> None:
             assert len(await engines[count].list(status=["paused"], limit=LISTED)) == LISTED
@@ -79,13 +92,9 @@ async def _engines(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
             assert len(await _oldest(engines[count], LISTED)) == LISTED
 
         return {
-            "resume one": await _compared(resume, list(addresses)),
             "list 50 paused, newest first": await _compared(list_executions, list(addresses)),
             "list 50 pause points, oldest first": await _compared(list_points, list(addresses)),
         }
-    finally:
-        for engine in engines.values():
-            await engine.stop()
 
 
 async def _oldest(engine: Engine, most: int) -> list[str]:

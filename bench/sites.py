@@ -90,6 +90,9 @@ class Site(Protocol):
     async def hot(self, address: str) -> float:
         """Return which part of the updates of heads touched no index, if that can be told."""
 
+    async def settle(self) -> None:
+        """Do what the database does by itself some time after much was written."""
+
 
 @contextmanager
 def folder() -> Iterator[Path]:
@@ -123,6 +126,9 @@ class SqliteSite:
     async def hot(self, _address: str) -> float:
         """There is nothing to tell."""
         return nan
+
+    async def settle(self) -> None:
+        """There is nothing to wait for."""
 
 
 def told_by(doer: Engine | AnyFloor, counter: str) -> int:

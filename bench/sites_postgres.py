@@ -43,6 +43,11 @@ class PostgresSite:
         """Return which part of the updates of heads touched no index."""
         return await self.server.hot(address)
 
+    async def settle(self) -> None:
+        """Clear what is dead, and count rows, by which statements are planned."""
+        async with self.server.connection() as db:
+            await db.execute("VACUUM ANALYZE")
+
 
 @contextmanager
 def postgres_site() -> Iterator[PostgresSite]:

@@ -1,6 +1,8 @@
 """Play random workflows with everything mixed, on several processes that are killed and stopped; then verify it all.
 
-    python tools/torture.py --seed 7 --minutes 5 --processes 3
+    python tools/torture.py --seed 7 --minutes 5 --processes 3 [--postgres]
+
+On PostgreSQL it brings its own server, and that is stopped and started as well.
 
 Exits with 1 if anything is not as it must be: prints it with the seed, and keeps the folder with the database and what
 the workers wrote. The same seed makes the same workflows and the same choices; when they meet differs from run to run.
@@ -27,16 +29,23 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--postgres", action="store_true", help="on a server of its own, instead of a file")
     parser.add_argument("--keep", action="store_true", help="keep the folder even if all is well")
     options = parser.parse_args()
-    plot = Plot(seed=options.seed, seconds=60 * options.minutes, processes=options.processes)
+    plot = Plot(
+        seed=options.seed,
+        seconds=60 * options.minutes,
+        processes=options.processes,
+        on="postgres" if options.postgres else "sqlite",
+        keep=options.keep,
+    )
     folder = Path(tempfile.mkdtemp(prefix="layover-torture-"))
     begun = monotonic()
 
     def say(line: str) -> None:
         print(f"{monotonic() - begun:6.1f}s {line}", flush=True)
 
-    say(f"seed {plot.seed}, {plot.processes} processes, {folder}")
+    say(f"seed {plot.seed}, {plot.processes} processes on {plot.on}, {folder}")
     problems = asyncio.run(play(plot, folder, say))
     for problem in problems:
         print(f"\n{problem}")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.runtime.harness import each_database
+from tests.runtime.harness import each_database, on_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-__all__ = ["each_database"]  # a fixture for all tests here
+__all__ = ["each_database", "on_postgres"]  # fixtures for all tests here
 
 _HERE = Path(__file__).parent
 _LONGEST = 60  # seconds: far more than any of them takes, on a machine that is busy with other things too

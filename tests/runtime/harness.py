@@ -38,14 +38,20 @@ HOUR = 3_600_000
 _elsewhere: dict[Path, str] = {}
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def each_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
-    """Run a test on every database."""
-    if request.param == "postgres":
-        _elsewhere[tmp_path] = databases.address()
-    yield
+@pytest.fixture
+def on_postgres(tmp_path: Path) -> Iterator[str]:
+    """Run a test on PostgreSQL; this is the address."""
+    _elsewhere[tmp_path] = databases.address()
+    yield _elsewhere[tmp_path]
     _elsewhere.clear()
     databases.give_back()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def each_database(request: pytest.FixtureRequest) -> None:
+    """Run a test on every database."""
+    if request.param == "postgres":
+        request.getfixturevalue("on_postgres")
 
 
 def address_in(folder: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
+import msgspec
 import pytest
 
 from layover.core.engine import events as ev
@@ -78,7 +79,7 @@ async def test_a_pause_can_be_taken_back_while_it_drains(tmp_path: Path) -> None
         assert (await engine.wait(started.id)).status == "completed"
 
 
-async def test_commands_are_obeyed_in_the_order_in_which_they_were_sent(tmp_path: Path) -> None:
+async def test_commands_are_obeyed_in_the_order_in_which_they_were_taken(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
         await engine.register(TWO_STEPS)
@@ -86,7 +87,8 @@ async def test_commands_are_obeyed_in_the_order_in_which_they_were_sent(tmp_path
         await work.all_begun(10)
         for one in ids:
             await asyncio.gather(*(engine.pause(one, f"{n}") for n in range(6)))
-            assert (await engine.get(one)).paused_reason == "0"
+            first, *_ = await engine.instance.store.commands(one, 0)
+            assert (await engine.get(one)).paused_reason == msgspec.json.decode(first.body)["reason"]
 
 
 async def test_a_call_that_does_not_end_is_in_doubt_when_the_time_to_drain_is_over(tmp_path: Path) -> None:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from layover.bootstrap import open_store
 from layover.ports.commit_points import CommitPoint
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Append, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
 from layover.stores.memory import MemoryDatabase, MemoryStore
-from layover.stores.sqlite import SqliteStore
+from tests.conftest import FACTOR
 from tests.runtime import signal_race
-from tests.runtime.harness import HOUR, HandWound, Held, call, end, engine_on, fan_out, flow, until
+from tests.runtime.harness import HOUR, Between, HandWound, Held, call, end, engine_on, fan_out, flow, until
 from tests.runtime.test_signals import THE_ID, is_heard, noticed, wait_for
+from tests.servers.postgres import databases
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
 
 T = TypeVar("T")
+EACH = pytest.mark.usefixtures("each_database")
 
 
 # A store that fails in between
 
 
-class NobodyFound(SqliteStore):
+class NobodyFound(Between):
     """A store that, while told so, cannot say who waits."""
 
     broken = False
@@ -37,11 +40,12 @@ class NobodyFound(SqliteStore):
     async def waits(self, name: str, key: str) -> list[Wait]:
         if self.broken:
             raise StoreUnavailable("The line is dead.")
-        return await super().waits(name, key)
+        return await self.store.waits(name, key)
 
 
+@EACH
 async def test_a_signal_that_is_kept_is_accepted_and_dispatched_later(tmp_path: Path) -> None:
-    store = NobodyFound(tmp_path / "layover.db")
+    store = NobodyFound(tmp_path)
     async with engine_on(store, outbox_poll=10) as engine:
         await engine.register(flow(wait_for(), THE_ID))
         started = await engine.start("flow", wait="rest")
@@ -55,8 +59,9 @@ async def test_a_signal_that_is_kept_is_accepted_and_dispatched_later(tmp_path: 
         assert await store.undispatched(2**60, 10) == []
 
 
+@EACH
 async def test_all_that_were_left_are_dispatched_at_one_look(tmp_path: Path) -> None:
-    store = NobodyFound(tmp_path / "layover.db")
+    store = NobodyFound(tmp_path)
     async with engine_on(store, outbox_poll=HOUR) as engine:
         await engine.register(flow(fan_out(wait_for(key="${item}")), end("${size(nodes.each)}")))
         keys = [str(n) for n in range(250)]
@@ -73,20 +78,17 @@ async def test_all_that_were_left_are_dispatched_at_one_look(tmp_path: Path) -> 
 # The race
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    memory = MemoryDatabase()
-    database: dict[str, Callable[[], Store]] = {
-        "memory": lambda: MemoryStore(memory),
-        "sqlite": lambda: SqliteStore(tmp_path / "layover.db"),
-    }
-    open_one = database[request.param]
-    one, other = open_one(), open_one()
+    memory, kind = MemoryDatabase(), request.param
+    address = databases.address() if kind == "postgres" else f"sqlite:///{tmp_path / 'layover.db'}"
+    one, other = (MemoryStore(memory) if kind == "memory" else open_store(address) for _ in range(2))
     await one.open("one")
     await other.open("other")
     yield one, other
     await one.close()
     await other.close()
+    databases.give_back()
 
 
 async def test_a_signal_and_a_wait_meet_once_in_every_order_whoever_dies(stores: tuple[Store, Store]) -> None:
@@ -97,24 +99,25 @@ async def test_a_signal_and_a_wait_meet_once_in_every_order_whoever_dies(stores:
 
 
 async def test_a_signal_and_a_wait_that_go_at_once_meet_once(stores: tuple[Store, Store]) -> None:
-    for n in range(1, 101):
+    for n in range(1, 300 * FACTOR + 1):
         await signal_race.begin(stores[1], n)
         assert await signal_race.race_at_once(*stores, n) == 1
 
 
-class Weighing(SqliteStore):
+class Weighing(Between):
     """A store that notes how much it is asked to take at once."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder / "layover.db")
+        super().__init__(folder)
         self.most = self.heaviest = 0
 
     async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
         self.most = max(self.most, len(commands))
         self.heaviest = max(self.heaviest, sum(len(one.body) for one in commands))
-        return await super().enqueue(commands, now)
+        return await self.store.enqueue(commands, now)
 
 
+@EACH
 @pytest.mark.parametrize(("count", "size"), [(150, 1), (40, 200_000)])
 async def test_a_long_past_is_told_in_bunches(tmp_path: Path, count: int, size: int) -> None:
     store = Weighing(tmp_path)
@@ -129,7 +132,7 @@ async def test_a_long_past_is_told_in_bunches(tmp_path: Path, count: int, size: 
         assert store.heaviest < 5_000_000
 
 
-class Forgetful(SqliteStore):
+class Forgetful(Between):
     """A store that, while told so, cannot note that a signal was dispatched."""
 
     broken = False
@@ -137,11 +140,12 @@ class Forgetful(SqliteStore):
     async def dispatched(self, ids: Sequence[str]) -> None:
         if self.broken:
             raise StoreUnavailable("The line is dead.")
-        await super().dispatched(ids)
+        await self.store.dispatched(ids)
 
 
+@EACH
 async def test_a_signal_that_is_dispatched_again_is_not_for_who_waits_later(tmp_path: Path) -> None:
-    store = Forgetful(tmp_path / "layover.db")
+    store = Forgetful(tmp_path)
     async with engine_on(store, outbox_poll=HOUR) as engine:
         await engine.register(flow(wait_for(id_="first"), wait_for(id_="second"), end("${nodes.second.id}")))
         started = await engine.start("flow", wait="rest")
@@ -155,6 +159,7 @@ async def test_a_signal_that_is_dispatched_again_is_not_for_who_waits_later(tmp_
         assert await engine.result(started.id) == "s2"
 
 
+@EACH
 @pytest.mark.parametrize("ahead", [0, 5_000])
 async def test_whoever_brings_a_signal_may_have_a_clock_that_is_ahead(tmp_path: Path, ahead: int) -> None:
     clock, work = HandWound(), Held()
@@ -181,11 +186,11 @@ async def test_whoever_brings_a_signal_may_have_a_clock_that_is_ahead(tmp_path: 
 # Two engines
 
 
-class Stepped(SqliteStore):
+class Stepped(Between):
     """A store whose calls of some names are held, each until it is let go."""
 
     def __init__(self, folder: Path, *names: str) -> None:
-        super().__init__(folder / "layover.db")
+        super().__init__(folder)
         self._let_go = {name: asyncio.Event() for name in names}
         self._done = {name: asyncio.Event() for name in names}
 
@@ -204,25 +209,25 @@ class Stepped(SqliteStore):
             self._done[name].set()
 
     async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
-        make = super().commit
+        make = self.store.commit
         if any(isinstance(one, OpenedPoint) for append in appends for one in append.points):
             return await self._held("commit", lambda: make(appends))
         return await make(appends)
 
     async def signals(self, name: str, key: str, since: int) -> list[Signal]:
-        make = super().signals
+        make = self.store.signals
         return await self._held("signals", lambda: make(name, key, since))
 
     async def keep_signal(self, signal: Signal) -> bool:
-        make = super().keep_signal
+        make = self.store.keep_signal
         return await self._held("keep_signal", lambda: make(signal))
 
     async def waits(self, name: str, key: str) -> list[Wait]:
-        make = super().waits
+        make = self.store.waits
         return await self._held("waits", lambda: make(name, key))
 
     async def dispatched(self, ids: Sequence[str]) -> None:
-        make = super().dispatched
+        make = self.store.dispatched
         await self._held("dispatched", lambda: make(ids))
 
 
@@ -230,6 +235,7 @@ OF_WAIT, OF_SIGNAL = ("commit", "signals"), ("keep_signal", "waits", "dispatched
 PLACES = list(combinations(range(5), 2))
 
 
+@EACH
 @pytest.mark.parametrize("places", PLACES, ids=[f"{a}{b}" for a, b in PLACES])
 async def test_two_engines_bring_signal_and_wait_together_in_every_order(
     tmp_path: Path, places: tuple[int, int]

@@ -117,6 +117,11 @@ class Proxy:
             if link.is_cut and link.is_awaited:
                 await link.is_over.wait()
 
+    def say(self, data: bytes) -> None:
+        """Say something to all who are connected, as if it came from the server."""
+        for link in self._links:
+            link.client.write(data)
+
     def stall(self) -> None:
         """Pass on nothing, for as long as it takes."""
         self._going.clear()

@@ -24,7 +24,9 @@ from tests.servers.postgres import connect, schema_of
 from tests.stores.conformance import (
     approval,
     claim,
+    commit,
     create,
+    creation,
     enqueue,
     go_on,
     message,
@@ -51,6 +53,7 @@ FAMILY = NewExecution(
 )
 ODD_JSON = '["\\u0000","ünïcödé 🦆",1e-300,{"b":1,"a":2}]'.encode()
 LARGE = b'["' + b"x" * 1_000_000 + b'"]'
+INPUT = '{"size":1.50,"to":{"name":"ü","id":7},"all":[true,null]}'.encode()
 RESTING = Rest(wake_at=7_000)
 
 
@@ -63,7 +66,7 @@ async def fill(store: Store) -> None:
     await create(store, 1)  # it is driven
     await go_on(store, 1, events=ODD_JSON, snapshot=b'{"seq":\\u0000}')
     await go_on(store, 1, events=LARGE, earlier=(Entry(seq=3, at=250, count=1, events=b'["before"]'),), count=2)
-    await create(store, 2, new=FAMILY)
+    await commit(store, replace(creation(2, new=FAMILY), input=INPUT))
     await _fill_points(store)
     await create(store, 3, new=replace(FAMILY, workflow="refund", hash="r1"))
     await go_on(store, 3, status="failed", closed=Closed(outcome="refused", error_code="no"), rest=Rest(), at=900)

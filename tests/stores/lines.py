@@ -65,6 +65,6 @@ async def until_waiting(address: str, count: int) -> None:
     asked = f"""
         SELECT count(*) FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND query LIKE '%{schema_of(address)}.heads%'
-    """
+    """  # noqa: S608 - our own names
     while await ask(address, asked) != count:
         pass

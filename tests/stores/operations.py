@@ -49,6 +49,16 @@ if TYPE_CHECKING:
 
 State: TypeAlias = "dict[str, object]"
 
+# So few members that they meet; some cannot be kept, and some cannot be looked for.
+INPUTS = (
+    b'{"a":1,"b":["x"]}',
+    b'{"a":1.0,"b":["y","x"]}',
+    b'{"a":{"b":true}}',
+    b'{"a":"\\u0000","b":["x"]}',
+    b"7",
+    None,
+)
+WHERES = (b'{"a":1}', b'{"b":["x"]}', b'{"a":{}}', b'{"a":true}', b'{"a":1,"b":["y"]}', b'{"b":"\\u0000"}', b"{}")
 POINTS = [f"p{n}" for n in range(12)]
 PEOPLE = ("ann", "bob", "eve", "zoe")
 LOCKS = ("sweep", "purge")
@@ -200,6 +210,7 @@ class Operations(Exchanges):
             status="running",
             new=new,
             lease_until=self._soon(),
+            input=self._dice.choice(INPUTS),
         )
 
     def _changes(self, execution_id: str) -> tuple[PointChange, ...]:
@@ -318,6 +329,7 @@ class Operations(Exchanges):
             status=tuple(self._dice.sample((*OPEN, *ENDED), self._dice.choice((0, 0, 1, 4)))),
             tag=self._dice.choice((None, None, "a", "b")),
             parent_id=self._id() if self._chance(40) else None,
+            where=self._dice.choice(WHERES) if self._chance(40) else None,
             after=(self._dice.randrange(1 + self._now // 8), self._id()) if self._chance(30) else None,
             limit=self._limit(),
         )

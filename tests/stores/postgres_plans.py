@@ -97,6 +97,11 @@ def nodes(plan: Plan) -> Iterator[Plan]:
         yield from nodes(part)
 
 
+def is_sorted(plan: Plan) -> bool:
+    """Return whether rows are sorted, because they are not found in order."""
+    return any("Sort" in node["Node Type"] for node in nodes(plan))
+
+
 def scans(plan: Plan) -> list[str]:
     """Return what is read from its beginning to its end; with `enable_seqscan=off` that may well be an index."""
     found: list[str] = []

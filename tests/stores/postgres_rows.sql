@@ -19,13 +19,14 @@ SELECT
     CASE WHEN x % 50 = 1 THEN ARRAY['t' || x % 7] END
 FROM generate_series(1::bigint, 6000) AS x;
 
-INSERT INTO layover.executions (execution_id, created_at, finished_at, parent_id, version_id, tags)
+INSERT INTO layover.executions (execution_id, created_at, finished_at, parent_id, version_id, tags, input)
 SELECT
     execution_id, created_at,
     CASE WHEN status = 'completed' THEN created_at + 1 END,
     CASE WHEN created_at % 5000000 = 0 THEN lpad(to_hex(created_at / 5000000), 32, '0')::uuid END,
     1 + (created_at / 1000000) % 100,
-    CASE WHEN created_at % 3000000 = 0 THEN ARRAY['t' || (created_at / 1000000) % 100] END
+    CASE WHEN created_at % 3000000 = 0 THEN ARRAY['t' || (created_at / 1000000) % 100] END,
+    CASE WHEN created_at % 4000000 > 0 THEN jsonb_build_object('n', (created_at / 1000000) % 100, 'kind', 'order') END
 FROM layover.heads;
 
 INSERT INTO layover.events (execution_id, at, seq, era, count, body)

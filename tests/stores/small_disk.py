@@ -1,4 +1,4 @@
-"""A PostgreSQL on a disk that is soon full, which nobody else sees: it is mounted for the server only, and goes with it."""
+"""A PostgreSQL on a disk that is soon full. It is mounted for the server only, so nobody else sees it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NEW_MOUNTS = 0x0002_0000  # CLONE_NEWNS
 _PRIVATE = 0x0004_4000  # MS_REC | MS_PRIVATE
+_DETACH = 2  # MNT_DETACH
 _SIZE = "48m"  # an empty database takes nearly a quarter of it
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -58,7 +59,7 @@ class SmallDisk:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.submit(self._server.close).result()
+        self._thread.submit(self._end).result()
         self._thread.shutdown()
 
     def _start(self) -> None:
@@ -69,6 +70,11 @@ class SmallDisk:
         _check(_libc.mount(b"none", os.fsencode(disk), b"tmpfs", 0, f"size={_SIZE}".encode()))
         if owner := server_owner():
             os.chown(disk, *owner)
+
+    def _end(self) -> None:
+        self._server.stop("immediate")
+        _check(_libc.umount2(os.fsencode(self._server.folder / "small"), _DETACH))
+        self._server.close()
 
     async def database(self) -> str:
         """Return the address of a database that is on the disk."""
@@ -86,7 +92,8 @@ class SmallDisk:
         while rows:
             try:
                 await connection.execute(
-                    "INSERT INTO filling SELECT convert_to(repeat('x', 8000), 'UTF8') FROM generate_series(1, $1::int)", rows
+                    "INSERT INTO filling SELECT convert_to(repeat('x', 8000), 'UTF8') FROM generate_series(1, $1::int)",
+                    rows,
                 )
             except asyncpg.DiskFullError:
                 rows //= 2

@@ -6,11 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layover.core.documents import fault_of, read_document
 from layover.stores.containment import contains
+from tests.conftest import FACTOR
 from tests.servers.postgres import connect, postgres_address
 
 if TYPE_CHECKING:
@@ -28,13 +29,12 @@ class Object(NamedTuple):
 
 
 # So few, and written in so many ways, that they meet.
-SCALARS = st.sampled_from(
-    [
-        *("null", "true", "false", "0", "-0", "0.0", "1", "1.0", "1e0", "10E-1", "-1", "0.1", "0.10000000000000001"),
-        *("12345678901234567890", "12345678901234567890.0", "12345678901234567891", "1e400", "1e-400"),
-        *('""', '"1"', '"true"', '"a"', '"\\u0061"', '"é"', '"e\\u0301"', '"\\ud83d\\ude00"', '"😀"'),
-    ]
-)
+ALL_SCALARS = [
+    *("null", "true", "false", "0", "-0", "0.0", "1", "1.0", "1e0", "10E-1", "-1", "0.1", "0.10000000000000001"),
+    *("12345678901234567890", "12345678901234567890.0", "12345678901234567891", "1e400", "1e-400"),
+    *('""', '"1"', '"true"', '"a"', '"\\u0061"', '"é"', '"e\\u0301"', '"\\ud83d\\ude00"', '"😀"'),
+]
+SCALARS = st.sampled_from(ALL_SCALARS)
 NAMES = st.sampled_from(['"a"', '"b"', '"\\u0061"', '""'])
 NODES: st.SearchStrategy[Node] = st.recursive(
     SCALARS,
@@ -93,9 +93,16 @@ def said_by_us(pairs: list[tuple[str, str]]) -> list[object]:
     return [contains(read_document(data.encode()), read_document(wanted.encode())) for data, wanted in pairs]
 
 
+@settings(max_examples=40 * FACTOR)
 @given(st.lists(PAIRS, min_size=5, max_size=20))
 def test_a_document_contains_what_postgresql_says_it_does(nodes: list[tuple[Node, Node]]) -> None:
     pairs = [(written(data), written(wanted)) for data, wanted in nodes]
+    assert said_by_us(pairs) == said_by_postgres(pairs)
+
+
+@pytest.mark.parametrize("around", ["{}", "[{}]", '{{"a": {}}}', '{{"a": [null, {}]}}'])
+def test_scalars_are_the_same_when_postgresql_says_so(around: str) -> None:
+    pairs = [(around.format(one), around.format(other)) for one in ALL_SCALARS for other in ALL_SCALARS]
     assert said_by_us(pairs) == said_by_postgres(pairs)
 
 
@@ -122,7 +129,7 @@ def test_a_document_contains_what_postgresql_says_it_does(nodes: list[tuple[Node
         ("1", "[1]", False),
     ],
 )
-def test_examples_of_what_is_contained(data: str, wanted: str, is_contained: bool) -> None:  # noqa: FBT001 - an answer
+def test_examples_of_what_is_contained(data: str, wanted: str, is_contained: bool) -> None:
     assert said_by_us([(data, wanted)]) == said_by_postgres([(data, wanted)]) == [is_contained]
 
 
@@ -135,9 +142,14 @@ BITS = st.sampled_from(
     ]
 )
 LOOSE = st.lists(BITS, max_size=12).map("".join)
-WHOLE = st.builds('{{"a": {}}}'.format, LOOSE | LOOSE.map('"{}"'.format) | NODES.map(written))
+IN_TEXTS = st.sampled_from(
+    ["a", "é", "\\\\", "\\n", "\\u0000", "\\u0001", "\\ud83d", "\\ude00", "\\uffff", "u0000", "/", "\x7f"]
+)
+TEXTS = st.lists(IN_TEXTS, max_size=4).map("".join).map('"{}"'.format)
+WHOLE = st.builds("{{{}: {}}}".format, TEXTS, LOOSE | TEXTS | NODES.map(written))
 
 
+@settings(max_examples=40 * FACTOR)
 @given(st.lists(LOOSE | WHOLE, min_size=5, max_size=40))
 def test_postgresql_can_keep_whatever_is_kept(texts: list[str]) -> None:
     kept = [text for text in texts if fault_of(text.encode()) is None]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import apsw
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
-from layover.ports.records import NewExecution
+from layover.ports.records import ExecutionFilter, NewExecution
 from layover.runtime.copying import (
     Begun,
     CannotBeKept,
@@ -25,7 +26,7 @@ from layover.runtime.copying import (
 )
 from layover.stores.memory import MemoryStore
 from layover.stores.postgres import PostgresStore
-from tests.servers.postgres import databases, run, schema_of
+from tests.servers.postgres import ask, databases, schema_of
 from tests.stores.conformance import (
     DATABASES,
     ME,
@@ -105,14 +106,16 @@ async def test_everything_arrives(stores: Stores, ours: str, theirs: str) -> Non
     before = await truth(source)
     assert await copied(source, target) == 9
     assert await truth(source) == before
-    all_ids = [uid(n) for n in range(1, 10)]
-    assert await target.wholes(all_ids) == [as_moved(whole) for whole in await source.wholes(all_ids)]
+    for n in (1, *range(3, 10)):  # the input of the second may be written in another way
+        assert await target.wholes([uid(n)]) == [as_moved(whole) for whole in await source.wholes([uid(n)])]
     after = await truth(target)
     for what in before.keys() - {"executions", "loaded"}:  # there are heads in these two, and some were driven
         assert after[what] == before[what], what
     assert await target.kept_signals("", 10) == await source.kept_signals("", 10)
     assert await target.used_rates("", 10) == await source.used_rates("", 10)
     assert await target.token(b"\x00\xffhash") == await source.token(b"\x00\xffhash")
+    for where in (b'{"to":{"id":7}}', b'{"size":1.5}'):
+        assert [row.head.execution_id for row in await target.page(ExecutionFilter(where=where))] == [uid(2)]
     assert await target.waits("paid", "k1") == await source.waits("paid", "k1") != []
 
 
@@ -127,13 +130,11 @@ async def test_every_column_is_the_same_after_two_moves(stores: Stores, tmp_path
     last = await stores.open("sqlite")
     await copied(middle, last)
     ours, theirs = (rows_of_file(tmp_path / folder / "layover.db") for folder in ("1", "3"))
-    for table in ours.keys() - {"locks", "migrations", "versions", "executions"}:
+    for table in ours.keys() - {"locks", "migrations"}:
+        assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
-        assert ours[table] == theirs[table], table
         for column in ours[table][0].keys() - {"owner"}:
             assert any(row[column] not in (None, "") for row in ours[table]), f"nothing is in {table}.{column}"
-    assert _without(ours["versions"], "id") == _without(theirs["versions"], "id")
-    assert _without(ours["executions"], "version_id") == _without(theirs["executions"], "version_id")
 
 
 async def test_every_column_is_the_same_on_two_servers(stores: Stores) -> None:
@@ -144,16 +145,22 @@ async def test_every_column_is_the_same_on_two_servers(stores: Stores) -> None:
     await copied(source, first)
     await copied(first, last)
     ours, theirs = [await rows_of_schema(address) for address in addresses]
-    for table in ours.keys() - {"locks", "migrations", "instances", "versions", "executions"}:
+    for table in ours.keys() - {"locks", "migrations", "instances"}:
+        assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
-        assert ours[table] == theirs[table], table
-    assert _without(ours["versions"], "id") == _without(theirs["versions"], "id")
-    assert _without(ours["executions"], "version_id") == _without(theirs["executions"], "version_id")
 
 
-def _without(rows: list[dict[str, object]], column: str) -> list[dict[str, object]]:
-    kept = [{name: value for name, value in row.items() if name != column} for row in rows]
-    return sorted(kept, key=repr)
+def _comparable(rows: list[dict[str, object]]) -> list[str]:
+    """Return rows without what is each database's own: the numbers of versions, and how it writes an input."""
+    found = []
+    for row in rows:
+        kept = {name: value for name, value in row.items() if name != "version_id"}
+        if "document" in kept:
+            del kept["id"]
+        if isinstance(document := kept.get("input"), bytes):
+            kept["input"] = msgspec.json.encode(msgspec.json.decode(document), order="sorted")
+        found.append(repr(kept))
+    return sorted(found)
 
 
 async def test_an_empty_database_is_copied_too(stores: Stores) -> None:
@@ -167,9 +174,9 @@ async def test_logs_lie_in_the_partitions_of_their_weeks(stores: Stores) -> None
         await create(source, n, new=NewExecution(workflow="order", hash="h1", created_at=n * 10 * week))
     address = databases.fresh()
     await copied(source, await stores.opened(PostgresStore(address, clock=lambda: 100 * week)))
-    await run(address, f"DROP TABLE {schema_of(address)}.events_rest")  # nothing is in it that would be missed
-    target = await stores.opened(PostgresStore(address, clock=lambda: 100 * week))
-    assert [len(whole.entries) for whole in await target.wholes([uid(n) for n in (1, 2, 3)])] == [1, 1, 1]
+    schema = schema_of(address)
+    assert await ask(address, f"SELECT count(*) FROM {schema}.events_rest") == 0  # noqa: S608 - a name of ours
+    assert await ask(address, f"SELECT count(*) FROM {schema}.events_20") == 1  # noqa: S608 - the same
 
 
 # Nobody drives in a copy
@@ -192,8 +199,9 @@ async def test_what_rests_is_due_when_it_was(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("sqlite")
     await fill(source)
     await copied(source, target)
-    assert ids(await claim(target, 1_000)) == [uid(1), uid(9)]
-    assert {uid(5), uid(7)} < set(ids(await claim(target, 7_000)))
+    due = set(ids(await claim(source, 1_000)))
+    assert due == {uid(2), uid(5)}
+    assert set(ids(await claim(target, 1_000))) == due | {uid(1), uid(8), uid(9)}
 
 
 # Writing
@@ -389,6 +397,8 @@ async def test_a_copy_that_has_been_used_is_no_copy_any_more(stores: Stores) -> 
 CHANGES = [
     "UPDATE heads SET epoch = epoch + 1 WHERE workflow = 'refund'",
     "UPDATE heads SET missing = NULL WHERE missing IS NOT NULL",
+    "UPDATE executions SET input = NULL WHERE input IS NOT NULL",
+    "UPDATE executions SET input = replace(input, '1.50', '1.51') WHERE input IS NOT NULL",
     "UPDATE executions SET tags = NULL WHERE tags IS NOT NULL",
     "UPDATE executions SET finished_at = finished_at + 1 WHERE finished_at IS NOT NULL",
     "UPDATE events SET body = replace(body, '1e-300', '1.0e-300')",

@@ -50,7 +50,7 @@ WAYS = {
         "latest": "some nothing",
         "versions": "some nothing",
         "get": "some nothing malformed_id",
-        "page": "some nothing malformed_id",
+        "page": "some nothing malformed_id invalid_filter",
         "history": "some nothing malformed_id",
         "points": "some nothing malformed_id",
         "point": "some nothing",

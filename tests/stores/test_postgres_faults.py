@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from tests.servers.postgres import Databases
     from tests.stores.lines import Line
 
-ALL = {**DEEDS, "claim": CLAIM}
+ALL = {"claim": CLAIM, **DEEDS}  # it would take whatever the others have left
+APART = range(1_000, 10_000, 1_000)  # so that none of them uses the executions of another
 TRIES = 5  # that the store makes of what others are in the way of
 
 
@@ -88,7 +89,7 @@ async def failing(postgres: Databases) -> AsyncIterator[Failing]:
 @pytest.mark.parametrize("code", ["40001", "40P01"], ids=["serialization", "deadlock"])
 async def test_what_others_were_in_the_way_of_is_tried_again(failing: Failing, code: str) -> None:
     await failing.open(code)
-    for n, deed in enumerate(ALL.values()):
+    for n, deed in zip(APART, ALL.values(), strict=False):
         await deed.prepare(failing.store, n)
         await failing.fail(TRIES - 1)
         await deed.do(failing.store, n)
@@ -115,7 +116,7 @@ async def test_what_fails_writes_nothing_says_why_and_passes_the_next_time(
     failing: Failing, sqlstate: str, code: str, times: int
 ) -> None:
     await failing.open(sqlstate)
-    for n, deed in enumerate(ALL.values()):
+    for n, deed in zip(APART, ALL.values(), strict=False):
         await deed.prepare(failing.store, n)
         await failing.fail(times)
         with pytest.raises(StoreUnavailable) as refused:
@@ -142,7 +143,7 @@ async def test_who_is_ended_to_break_a_deadlock_tries_again(line: Line) -> None:
 
 async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres: Databases) -> None:
     async with line_to(postgres.address(), "&statement_timeout=200") as line:
-        for n, deed in enumerate(DEEDS.values()):
+        for n, deed in zip(APART, DEEDS.values(), strict=False):
             await deed.prepare(line.straight, n)
             others = [10 * n + 1, 10 * n + 2] if deed is DEEDS["commit"] else [n]
             async with locked(line.address, *others):
@@ -268,6 +269,20 @@ async def test_a_silent_line_is_given_up_and_replaced(postgres: Databases, monke
         verdicts = [outcome.verdict for outcome in await line.shaky.commit(group(1))]
         assert verdicts == ["passed"] * 3
         assert await group_is_done(line.straight, 1)
+
+
+FAREWELL = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
+
+
+async def test_a_connection_that_was_taken_leave_of_but_is_still_open_is_given_up(line: Line) -> None:
+    await line.straight.commit([creation(1)])
+    assert await line.shaky.get(uid(1)) is not None
+    line.proxy.say(b"E" + (4 + len(FAREWELL)).to_bytes(4) + FAREWELL)
+    await line.straight.get(uid(1))  # meanwhile it is heard
+    with pytest.raises(StoreUnavailable) as refused:
+        await line.shaky.commit([step(1)])
+    assert refused.value.code == "unreachable"
+    assert (await commit(line.shaky, step(1))).verdict == "passed"  # by another
 
 
 async def test_who_is_cancelled_leaves_a_connection_that_works(line: Line) -> None:

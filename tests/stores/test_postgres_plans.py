@@ -11,140 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.stores.postgres_plans import nodes, plan_as_run, plans, scans, schema_with, seeks, texts
+from tests.stores.postgres_pins import IN_ORDER, NO_TABLE, ONLY_INSERTED, ONLY_WHEN_GROWN, PINNED, READS_ALL, SOUGHT
+from tests.stores.postgres_plans import is_sorted, nodes, plan_as_run, plans, scans, schema_with, seeks, texts
 
 if TYPE_CHECKING:
     from tests.stores.postgres_plans import Plan
-
-# The indexes of what is asked all the time, and of lists: with the columns that are compared.
-PINNED = {
-    "commit of moves": {"heads_pkey (execution_id)"},
-    "commit of resting moves": {"heads_pkey (execution_id)"},
-    "commit of new ones": {"versions_by_hash (hash, workflow)"},
-    "commit of everything": {
-        "executions_pkey (execution_id)",
-        "heads_pkey (execution_id)",
-        "pause_points_by_id (id)",
-        "versions_by_hash (hash, workflow)",
-        "waits_by_point (point)",
-    },
-    "lock_head": {"heads_pkey (execution_id)"},
-    "head": {"heads_pkey (execution_id)"},
-    "claim_due": {"heads_due (wake_at)", "heads_missing (missing)", "heads_pkey (execution_id)"},
-    "claim_one": {"heads_due (wake_at)", "heads_pkey (execution_id)"},
-    "renew": {"heads_pkey (execution_id)"},
-    "renew_waiting": {"heads_pkey (execution_id)"},
-    "release": {"heads_pkey (execution_id)"},
-    "load": {
-        "heads_pkey (execution_id)",
-        "executions_pkey (execution_id)",
-        "versions_pkey (id)",
-        "snapshots_pkey (execution_id)",
-        "events_pkey (execution_id, seq, era)",
-    },
-    "unread": {"heads_pkey (execution_id)"},
-    "commands_after": {"commands_pkey (execution_id, n)"},
-    "commands_of_many": {"commands_pkey (execution_id, n)"},
-    "enqueue": {"heads_pkey (execution_id)", "commands_by_source (execution_id, source, source_n)"},
-    "answerable": {
-        "pause_points_by_id (id)",
-        "heads_pkey (execution_id)",
-        "commands_by_source (execution_id, source, source_n)",
-    },
-    "lock_head_of_point": {"pause_points_by_id (id)", "heads_pkey (execution_id)"},
-    "messages_due": {
-        "outbox_by_time (due_at, sender, n, destination)",
-        "outbox_by_time (due_at)",
-        "outbox_pkey (sender, destination, n)",
-        "signals_by_age (dispatched)",
-    },
-    "messages_of": {"outbox_pkey (sender)"},
-    "drop_messages": {"outbox_pkey (sender, destination, n)"},
-    "postpone_message": {"outbox_pkey (sender, destination, n)"},
-    "token": {"tokens_by_hash (hash)"},
-    "waits": {"waits_pkey (name, key)"},
-    "signals": {"signals_by_key (name, key, at)"},
-    "signals_undispatched": {"signals_by_age (dispatched, at)"},
-    "dispatch_signals": {"signals_pkey (id)"},
-    "forget_signals": {"signals_by_age (dispatched, at)", "signals_pkey (id)"},
-    "execution": {"executions_pkey (execution_id)", "heads_pkey (execution_id)", "versions_pkey (id)"},
-    "page": {
-        "executions_by_age (created_at, execution_id)",
-        "heads_pkey (execution_id)",
-        "versions_pkey (id)",
-    },
-    "page_of_parent": {
-        "executions_by_parent (parent_id, created_at, execution_id)",
-        "heads_pkey (execution_id)",
-        "versions_pkey (id)",
-    },
-    "page_of_tag": {"executions_by_tag (tags)", "heads_pkey (execution_id)", "versions_pkey (id)"},
-    "page_of_paused": {
-        "heads_paused (created_at, execution_id)",
-        "executions_pkey (execution_id)",
-        "versions_pkey (id)",
-    },
-    "history": {"heads_pkey (execution_id)", "events_pkey (execution_id, seq, era)"},
-    "point": {"pause_points_by_id (id)"},
-    "points": {"pause_points_by_age (opened_at, id)"},
-    "points_of_execution": {"pause_points_pkey (execution_id)"},
-    "points_waiting": {"pause_points_waiting (opened_at, id)"},
-    "latest_version": {"versions_workflow_number_key (workflow)"},
-    "save_version": {"versions_workflow_number_key (workflow)"},
-    "version_by_hash": {"versions_by_hash (hash)"},
-    "versions_of": {"versions_workflow_number_key (workflow)"},
-    "expendable": {
-        "executions_by_end (finished_at)",
-        "heads_pkey (execution_id)",
-        "outbox_pkey (sender)",
-        "places_pkey (execution_id)",
-    },
-    "lock_closed": {"heads_pkey (execution_id)"},
-}
-# In whichever index it is: it has to be one.
-SOUGHT = {
-    "answer",
-    "began_between",
-    "drop_lock",
-    "drop_places",
-    "hasten_messages",
-    "held_by_others",
-    "holders",
-    "leave",
-    "limits",
-    "line",
-    "next_in_line",
-    "place_name",
-    "purge",
-    "rates",
-    "rest_has_era",
-    "standing",
-}
-NO_TABLE = {"lock_limits", "notify", "read_all", "server_version", "time"}
-ONLY_INSERTED = {"enter", "insert_migration", "insert_signal", "save_places", "save_rates", "stay", "take_lock"}
-READS_ALL = {
-    "counts": "it counts all executions",
-    "strays": "it checks all rows",
-    "unversioned": "it checks all executions",
-    "latest_versions": "it lists all workflows",
-    "living_instances": "there are as many rows as instances",
-    "delete_migration": "there are as many rows as migrations",
-    "taken_migrations": "there are as many rows as migrations",
-    "tables": "it reads the catalog",
-    "missing_eras": "it reads the catalog",
-    "ended_eras": "it reads the catalog",
-    "orphan": "once in the life of an instance, for all that it drove",
-    "forget_rates": "as seldom as a purge, for all rates that are over",
-    "heads_between": "once for a week that is over, before its partition is dropped",
-    "kept_between": "the same",
-    "purge_between": "the same, for all that began in that week",
-}
-# What is sought only once rows have been counted: until then its `EXISTS` is thought to be cheaper for all at once.
-ONLY_WHEN_GROWN = {"renew"}
-IN_ORDER = [
-    "page", "page_of_parent", "page_of_paused", "history", "points", "points_waiting", "signals", "expendable",
-    "signals_undispatched", "waits", "versions_of", "latest_version", "commands_after",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +51,7 @@ def test_what_seeks_nothing_seeks_nothing(grown: dict[str, Plan], name: str) -> 
 
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_rows_come_in_order_and_are_not_sorted(grown: dict[str, Plan], name: str) -> None:
-    assert not any("Sort" in node["Node Type"] for node in nodes(grown[name]))
+    assert not is_sorted(grown[name])
 
 
 def partitions_used(plan: Plan) -> set[str]:

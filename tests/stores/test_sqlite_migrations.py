@@ -182,7 +182,8 @@ def test_what_is_in_a_file_survives_every_step_up_and_down(db: apsw.Connection, 
     assert len(first) == 8
     migrate(db, path, 2)
     newest = rows(db)
-    assert newest == {**first, "heads": [(*first["heads"][0], None, None)]}
+    heads, executions = (*first["heads"][0], None, None), (*first["executions"][0], None)
+    assert newest == {**first, "heads": [heads], "executions": [executions]}
     migrate(db, path, 3, to=1)
     assert rows(db) == first
     migrate(db, path, 4)

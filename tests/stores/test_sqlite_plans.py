@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from layover.stores.sqlite.connection import teach
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
 
@@ -18,6 +19,7 @@ NO_TABLES = ("SCAN json_each", "SCAN (subquery", "SCAN found", "SCAN CONSTANT RO
 
 def plan(name: str) -> list[str]:
     db = apsw.Connection(":memory:")
+    teach(db)
     migrate(db, Path(":memory:"), 1)
     values = dict.fromkeys(re.findall(r":(\w+)", SQL[name])) or (None,) * SQL[name].count("?")
     lines = [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", values)]

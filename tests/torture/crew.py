@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .worker import LEASE, Options
+from .worker import LEASE, NOBODY_THERE, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
+
+    from .stages import Stage
 
 _ROOT = Path(__file__).parents[2]
 _LONGEST = 30  # seconds that a process may take to end, on a machine that is busy with other things
@@ -25,10 +27,11 @@ _LACKING = ("", "", "", "slow", "records", "asks")
 
 
 class Crew:
-    """So many workers on one folder; one that has died is replaced."""
+    """So many workers on one stage and in one folder; one that has died is replaced."""
 
-    def __init__(self, folder: Path, size: int, chance: Random) -> None:
+    def __init__(self, folder: Path, stage: Stage, size: int, chance: Random) -> None:
         self._folder = folder
+        self._stage = stage
         self._chance = chance
         self._workers: list[subprocess.Popen[bytes] | None] = [None] * size
         self._born = 0
@@ -67,7 +70,10 @@ class Crew:
 
     async def end_all(self) -> None:
         """Tell all of them to stop, and wait until they have."""
-        await asyncio.gather(*(self._end(worker) for worker in self._living()))
+        living = list(self._living())
+        await asyncio.gather(*(self._end(worker) for worker in living))
+        for worker in living:
+            self._note_end(worker)
 
     def kill_all(self) -> None:
         """Leave nothing behind, whatever has happened."""
@@ -89,7 +95,8 @@ class Crew:
             "leg_flush": chance.choice((50, 2_000)),
         }
         lacks = chance.choice(_LACKING) if place and mortal else ""
-        options = Options(die_after=chance.choice(_LIVES) if mortal else 0, lacks=lacks, settings=settings)
+        die_after = chance.choice(_LIVES) if mortal else 0
+        options = Options(address=self._stage.address, die_after=die_after, lacks=lacks, settings=settings)
         words = [sys.executable, "-m", "tests.torture.worker", str(self._folder)]
         self._born += 1
         with (self._folder / f"worker-{self._born}.log").open("wb") as log:
@@ -107,6 +114,9 @@ class Crew:
             await asyncio.to_thread(worker.wait)
 
     def _note_end(self, worker: subprocess.Popen[bytes]) -> None:
+        if worker.returncode == NOBODY_THERE and self._stage.can_be_away:
+            self.done["turned away"] += 1
+            return
         # One that is told to stop before it listens for that dies of it, as any process does.
         if worker.returncode not in (0, -signal.SIGKILL, -signal.SIGTERM):
             self.problems.append(f"worker {worker.pid} ended with {worker.returncode}")

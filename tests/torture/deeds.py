@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from layover import InvalidDefinition, LayoverError, Options
 from layover.core.engine.signals import awaited_signals
-from layover.ports.errors import StoreUnavailable
+from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
 from layover.runtime.errors import UnknownExecution
 
@@ -87,10 +87,10 @@ class Deeds:
             async with asyncio.timeout(_PATIENCE):
                 await deed()
             self.done[name] += 1
-        except (InvalidDefinition, StoreUnavailable, TimeoutError) as error:
+        except (StoreUnavailable, TimeoutError) as error:
             self.refused[f"{name}: {type(error).__name__}"] += 1
-            if isinstance(error, InvalidDefinition):
-                self.problems.append(f"{name}: {error!r}")
+        except (InvalidDefinition, StoreError) as error:
+            self.problems.append(f"{name}: {error!r}")
         except LayoverError as error:
             self.refused[f"{name}: {error.code}"] += 1
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what we look for

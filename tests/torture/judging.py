@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from layover.core.plan import Plan
     from layover.ports.records import ExecutionRow
-    from layover.stores.sqlite import SqliteStore
+    from layover.ports.store import Inspectable
 
     from .deeds import Deeds, Promise
     from .functions import World
@@ -48,7 +48,7 @@ class Journey(NamedTuple):
         return self.row.head.execution_id
 
 
-async def judge(store: SqliteStore, world: World, deeds: Deeds) -> list[Finding]:
+async def judge(store: Inspectable, world: World, deeds: Deeds) -> list[Finding]:
     """Return everything that is not as it must be."""
     acknowledged, purged = deeds.acknowledged, deeds.purged
     found = [Finding(one.execution_id, f"verify: {one.code}: {one.message}") for one in await violations(store)]
@@ -69,7 +69,7 @@ async def judge(store: SqliteStore, world: World, deeds: Deeds) -> list[Finding]
     return found
 
 
-async def read(store: SqliteStore) -> dict[str, Journey]:
+async def read(store: Inspectable) -> dict[str, Journey]:
     """Read all there is."""
     found: dict[str, Journey] = {}
     after: tuple[int, str] | None = None
@@ -81,13 +81,13 @@ async def read(store: SqliteStore) -> dict[str, Journey]:
     return found
 
 
-async def read_one(store: SqliteStore, execution_id: str) -> Journey | None:
+async def read_one(store: Inspectable, execution_id: str) -> Journey | None:
     """Read one execution, if it is there."""
     row = await store.get(execution_id)
     return await _journey(store, row, Plans(store)) if row is not None else None
 
 
-async def _journey(store: SqliteStore, row: ExecutionRow, plans: Plans) -> Journey:
+async def _journey(store: Inspectable, row: ExecutionRow, plans: Plans) -> Journey:
     entries = await store.history(row.head.execution_id, 0, 1_000_000)
     log = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
     return Journey(row, await plans.of(row.info.hash), log)

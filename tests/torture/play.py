@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from contextlib import asynccontextmanager
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -12,26 +13,30 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover import Engine
+from layover.bootstrap import inspectable_store
 from layover.ports.errors import StoreUnavailable
 from layover.runtime.verify import violations
-from layover.stores.sqlite import SqliteStore
 
 from .crew import Crew
 from .deeds import Deeds
 from .finishing import Finish
 from .functions import World
 from .judging import Finding, judge, read, read_one, told
-from .worker import database_in, settings_of
+from .stages import Kind, Stage, stage
+from .worker import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from layover.ports.store import Inspectable
 
 _FLOWS = 12
 _DEEDS_AT_ONCE = 12
 _TELL_EVERY = 5.0
 _VERIFY_EVERY = 8.0
 _LOOK_EVERY = 0.3
+_FILL_EVERY = 0.5
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_TOLD = 3  # executions whose whole history is printed
 
@@ -42,25 +47,33 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     seconds: float
     processes: int
+    on: Kind = "sqlite"
     disturb_every: tuple[float, float] = (0.1, 1.5)
+    disturb_stage_every: tuple[float, float] = (1.0, 8.0)
     kindly: float = 15  # seconds in which whatever is waited for is brought, before the rest is cancelled
+    keep: bool = False  # what there is of a server, though all is well
 
 
 async def play(plot: Plot, folder: Path, say: Callable[[str], None]) -> list[str]:
     """Play it, and return what must not be, each as a text for people."""
-    crew = Crew(folder, plot.processes, Random(plot.seed))  # noqa: S311 - it keeps no secret
-    try:
-        return await _Play(plot, folder, say, crew).play()
-    finally:
-        crew.kill_all()
+    async with stage(plot.on, folder, Random(plot.seed + 3)) as place:  # noqa: S311 - it keeps no secret
+        crew = Crew(folder, place, plot.processes, Random(plot.seed))  # noqa: S311 - as above
+        try:
+            problems = await _Play(plot, folder, say, crew, place).play()
+        finally:
+            crew.kill_all()
+        if problems or plot.keep:
+            await place.keep(folder)
+        return problems
 
 
 class _Play:
-    def __init__(self, plot: Plot, folder: Path, say: Callable[[str], None], crew: Crew) -> None:
+    def __init__(self, plot: Plot, folder: Path, say: Callable[[str], None], crew: Crew, place: Stage) -> None:
         self._plot = plot
         self._folder = folder
         self._say = say
         self._crew = crew
+        self._stage = place
         self._world = World(folder)
         self._findings: list[Finding] = []
         self._whys: dict[str, str] = {}
@@ -68,15 +81,16 @@ class _Play:
 
     async def play(self) -> list[str]:
         chance = Random(self._plot.seed + 1)  # noqa: S311 - it keeps no secret
-        engine = Engine(database_in(self._folder), settings=settings_of({"executions": 20}))
+        engine = Engine(self._stage.address, settings=settings_of({"executions": 20}))
         async with engine:
             deeds = Deeds(engine, self._world, self._plot.seed, chance, _FLOWS)
             await deeds.register()
             self._crew.fill()
             await self._torture(engine, deeds, chance)
-            self._crew.fill(mortal=False)
             self._say("no more is done to them; all are brought to their ends")
+            filling = asyncio.create_task(self._keep_full())
             left = await Finish(engine, deeds, self._plot.kindly).finish(self._say)
+            filling.cancel()
             for id_ in left:
                 self._whys[id_] = (await engine.why(id_)).summary
                 self._findings.append(Finding(id_, "does not come to its end"))
@@ -86,11 +100,18 @@ class _Play:
         problems = [*deeds.problems, *self._crew.problems, *self._complaints()]
         return [*problems, *await self._told()]
 
+    async def _keep_full(self) -> None:
+        """Replace workers that find their end later, by such as do not."""
+        while True:
+            self._crew.fill(mortal=False)
+            await asyncio.sleep(_FILL_EVERY)
+
     async def _torture(self, engine: Engine, deeds: Deeds, chance: Random) -> None:
         """Do things to executions and to workers, until the time is over."""
         end = monotonic() + self._plot.seconds
         async with asyncio.TaskGroup() as group:
             group.create_task(self._until(end, self._plot.disturb_every, self._crew.disturb))
+            group.create_task(self._until(end, self._plot.disturb_stage_every, self._stage.disturb))
             group.create_task(self._until(end, (_TELL_EVERY, _TELL_EVERY), lambda: self._tell(engine, deeds)))
             group.create_task(self._until(end, (_VERIFY_EVERY, _VERIFY_EVERY), self._verify))
             group.create_task(self._until(end, (_LOOK_EVERY, _LOOK_EVERY), deeds.look_around))
@@ -105,20 +126,29 @@ class _Play:
             await asyncio.sleep(min(drawn.uniform(*every), end - now))
             try:
                 await do()  # type: ignore[misc]  # all are coroutines
-            except StoreUnavailable as error:  # one that was stopped held the file
+            except StoreUnavailable as error:  # one that was stopped held the file, or there is no server
                 self._say(f"the store did not answer: {error.message}")
 
     async def _tell(self, engine: Engine, deeds: Deeds) -> None:
         counts = await engine.counts()
         told_counts = " ".join(f"{name}:{count}" for name, count in sorted(counts.items()))
-        done = " ".join(f"{name}:{count}" for name, count in sorted((deeds.done + self._crew.done).items()))
+        done = " ".join(
+            f"{name}:{count}" for name, count in sorted((deeds.done + self._crew.done + self._stage.done).items())
+        )
         self._say(f"{told_counts} | {done}")
+
+    @asynccontextmanager
+    async def _read(self) -> AsyncIterator[Inspectable]:
+        store = inspectable_store(self._stage.address)
+        await store.open_to_read()
+        try:
+            yield store
+        finally:
+            await store.close()
 
     async def _verify(self) -> None:
         """Hold the database against its laws while all are at work."""
-        store = SqliteStore(self._folder / "torture.db")
-        await store.open_to_read()
-        try:
+        async with self._read() as store:
             for one in await violations(store):
                 self._findings.append(Finding(one.execution_id, f"verify, at work: {one.code}: {one.message}"))
                 self._say(f"FOUND {self._findings[-1]}")
@@ -127,17 +157,11 @@ class _Play:
                     journey = await read_one(store, id_)
                     if journey is not None:
                         self._seen.append(f"{id_} when it was found: {journey.row.head}\n{told(journey)}")
-        finally:
-            await store.close()
 
     async def _judge(self, deeds: Deeds) -> None:
-        store = SqliteStore(self._folder / "torture.db")
-        await store.open_to_read()
-        try:
+        async with self._read() as store:
             self._findings += await judge(store, self._world, deeds)
             counts = await store.counts()
-        finally:
-            await store.close()
         self._say(f"judged {sum(counts.values())} executions: {counts}; purged {len(deeds.purged)}")
 
     def _complaints(self) -> list[str]:
@@ -153,12 +177,8 @@ class _Play:
         """Return the findings, the first of them with all that is known of their executions."""
         if not self._findings:
             return []
-        store = SqliteStore(self._folder / "torture.db")
-        await store.open_to_read()
-        try:
+        async with self._read() as store:
             journeys = await read(store)
-        finally:
-            await store.close()
         texts = [f"{one.execution_id}: {one.message}" for one in self._findings] + self._seen
         for id_ in list(dict.fromkeys(one.execution_id for one in self._findings))[:_MOST_TOLD]:
             if id_ in journeys:

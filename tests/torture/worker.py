@@ -1,6 +1,7 @@
 """A process that drives executions until it is told to stop, or dies: `python -m tests.torture.worker FOLDER OPTIONS`.
 
-With `die_after` it kills itself at that many of the moments that a crash must not harm (`CommitPoint`).
+With `die_after` it kills itself at that many of the moments that a crash must not harm (`CommitPoint`). If there is no
+server when it begins it ends with `NOBODY_THERE`; later on, servers may come and go.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ import msgspec
 
 from layover import Engine
 from layover.ports.commit_points import CommitPoint, watch
+from layover.ports.errors import StoreUnavailable
 from layover.runtime.settings import Settings
 
 from .functions import World, functions, probes
 
 LEASE = 1_200
+NOBODY_THERE = 75
 QUICK = {"lease_ttl": LEASE, "poll": 100, "command_poll": 40, "outbox_poll": 100, "drain": 1_000, "grace": 1_000}
 
 
 class Options(msgspec.Struct, forbid_unknown_fields=True):
     """How a worker is to live and die."""
 
+    address: str
     die_after: int = 0
     lacks: str = ""  # a function that it does not have
     settings: dict[str, object] = {}
@@ -37,20 +41,23 @@ def settings_of(given: dict[str, object]) -> Settings:
     return msgspec.convert({**QUICK, **given}, Settings)
 
 
-def database_in(folder: Path) -> str:
-    """Return the address of the database that all processes share."""
-    return f"sqlite:///{folder / 'torture.db'}"
-
-
-async def main(folder: Path, options: Options) -> None:
+async def main(folder: Path, options: Options) -> int:
     """Work until somebody says stop."""
     if options.die_after:
         watch(_Reaper(options.die_after).reached)
     nodes = [one for one in functions(World(folder)) if one.__name__ != options.lacks]
     known = probes([one.__name__ for one in nodes])
-    engine = Engine(database_in(folder), nodes=nodes, probes=known, settings=settings_of(options.settings))
-    async with engine:
+    engine = Engine(options.address, nodes=nodes, probes=known, settings=settings_of(options.settings))
+    try:
+        await engine.__aenter__()
+    except StoreUnavailable as error:
+        logging.getLogger("torture").info("nobody_there error=%s", error.message)
+        return NOBODY_THERE
+    try:
         await engine.serve()
+    finally:
+        await engine.stop()
+    return 0
 
 
 class _Reaper:
@@ -65,4 +72,4 @@ class _Reaper:
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    asyncio.run(main(Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=Options)))
+    sys.exit(asyncio.run(main(Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=Options))))

@@ -59,6 +59,7 @@ class Whole(Record, frozen=True, kw_only=True):
     tokens: tuple[Token, ...] = ()
     waits: tuple[AwaitedSignal, ...] = ()
     place: Place | None = None
+    input: bytes | None = None  # what it is found by: the same document wherever it is kept, but written in some way
 
     @property
     def id(self) -> str:

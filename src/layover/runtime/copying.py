@@ -10,12 +10,12 @@ epoch too, so that whoever drove an execution before can never write to it again
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from layover.core.documents import read_document
 from layover.core.errors import LayoverError
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
@@ -134,9 +134,9 @@ async def begun(source: Store, target: Store, tell: Tell) -> Begun:
             raise NotACopy(f"It holds a version {version.number} of `{version.workflow}` that is not in the source.")
     execution, count, total = "", 0, await _count(target)
     async for ids in _batches(target):
-        theirs = {whole.id: _digest(as_moved(whole)) for whole in await source.wholes(ids)}
+        wanted = {whole.id: as_moved(whole) for whole in await source.wholes(ids)}
         for whole in await target.wholes(ids):
-            if theirs.get(whole.id) != _digest(whole):
+            if not _is_same(wanted.get(whole.id), whole):
                 raise NotACopy(f"It holds an execution {whole.id} that is not, or not like this, in the source.")
         execution, count = ids[-1], count + len(ids)
         tell(Progress(part="looking", executions=count, total=total))
@@ -191,8 +191,8 @@ async def compare(source: Store, target: Store, tell: Tell) -> Compared:
     tally, total, found = Tally(), await _count(source), list[Violation]()
     async for ids in _batches(source):
         wholes = await source.wholes(ids)
-        theirs = {whole.id: _digest(whole) for whole in await target.wholes(ids)}
-        found += [_differing(whole.id) for whole in wholes if theirs.get(whole.id) != _digest(as_moved(whole))]
+        theirs = {whole.id: whole for whole in await target.wholes(ids)}
+        found += [_differing(whole.id) for whole in wholes if not _is_same(theirs.get(whole.id), as_moved(whole))]
         tally = tally.with_wholes(wholes)
         tell(Progress(part="comparing", executions=tally.executions, total=total))
         if len(found) >= _MOST_DIFFERENCES:
@@ -231,9 +231,16 @@ def _differing(execution_id: str, message: str = "It is not the same on both sid
     return Violation(code="copy_differs", message=message, execution_id=execution_id)
 
 
-def _digest(whole: Whole) -> bytes:
-    """Return what two executions have in common only if all there is of them is the same."""
-    return hashlib.sha256(msgspec.json.encode(whole)).digest()
+def _is_same(one: Whole | None, other: Whole) -> bool:
+    """Return whether two executions are the same to the last byte, but for how their input is written.
+
+    It is in the log as it was given; beside it PostgreSQL keeps what can be looked for, in an order of its own.
+    """
+    if one is None or replace(one, input=None) != replace(other, input=None):
+        return False
+    return one.input == other.input or (
+        one.input is not None and other.input is not None and read_document(one.input) == read_document(other.input)
+    )
 
 
 # Reading in order

@@ -53,7 +53,7 @@ def check_rest(head: Head, state: Execution, now: int) -> Iterator[Broken]:
     elif head.wake_at is None:
         if unread:
             yield Broken("commands_unheard", "It has commands that it does not know of, and nothing wakes it.")
-        elif not state.resting:
+        elif not state.resting and not head.missing:  # whoever has a function for it is woken by the types it has
             yield Broken("stillness", "It has work to do, nobody drives it, and nothing wakes it.")
         elif due is not None:
             yield Broken("wake_wrong", f"It is due at {due}, and nothing wakes it.")

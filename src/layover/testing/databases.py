@@ -26,6 +26,8 @@ class Database(Protocol):
 class _Announced:
     """A store in memory that announces its transactions; one that ends there has written nothing, as a file has it."""
 
+    lanes = MemoryStore.lanes
+
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
 

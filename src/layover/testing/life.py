@@ -129,6 +129,7 @@ class MortalStore:
     def __init__(self, store: Store, life: Life) -> None:
         self._store = store
         self._life = life
+        self.lanes = store.lanes
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._store, name)

@@ -47,6 +47,7 @@ def _whole(db: MemoryDatabase, id_: str) -> Whole:
         tokens=tuple(Token(hash=hash_, point=db.tokens[hash_].point) for hash_ in _of(db.tokens, id_)),
         waits=tuple(AwaitedSignal(name=name, key=key, point=point) for name, key, point in _of(db.waits, id_)),
         place=db.places.get(id_),
+        input=db.inputs.get(id_),
     )
 
 
@@ -105,6 +106,8 @@ def _keep(db: MemoryDatabase, whole: Whole) -> None:
     db.tokens.update({token.hash: Wait(execution_id=id_, point=token.point) for token in whole.tokens})
     for wait in whole.waits:
         db.waits[wait.name, wait.key, wait.point] = Wait(execution_id=id_, point=wait.point)
+    if whole.input is not None:
+        db.inputs[id_] = whole.input
     if whole.place is not None:
         db.places[id_] = whole.place
 

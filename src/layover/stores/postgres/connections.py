@@ -17,13 +17,14 @@ import asyncpg
 from layover.ports.errors import StoreUnavailable, StoreUnusable
 from layover.stores.ids import key, text
 from layover.stores.postgres.address import MalformedAddress
+from layover.stores.postgres.errors import OF_DRIVER
 
 if TYPE_CHECKING:
     from layover.stores.postgres.address import Address
 
 _CONNECT_WITHIN = 10.0  # seconds
 _BEYOND_STATEMENT = 5.0  # seconds that we wait longer than the server should take: then it is not there any more
-_FIRST_PAUSE = 0.02
+FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 2.0
 
 # Statements are planned once, for any values, while tables may still be small. They will grow: so the way is always
@@ -87,7 +88,8 @@ class Connections:
         self._free: list[asyncpg.Connection] = []
         self._count = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._pause = 0.0
+        self.pause = 0.0  # for which nobody tries after the last failure
+        self._failed_at = 0.0
         self._not_before = 0.0
         self._closed = False
 
@@ -127,7 +129,7 @@ class Connections:
         for connection in self._free:
             try:
                 await connection.close(timeout=1)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except OF_DRIVER:
                 connection.terminate()
         self._free.clear()
         while self._waiting:
@@ -135,20 +137,24 @@ class Connections:
 
     async def _another(self) -> asyncpg.Connection:
         loop = asyncio.get_running_loop()
-        if loop.time() < self._not_before:
+        began = loop.time()
+        if began < self._not_before:
+            self._next()  # who waits for a connection fails as well, instead of waiting for ever
             raise StoreUnavailable(f"{self._address.shown} could not be reached just now.", code="unreachable")
         self._count += 1
         try:
             connection = await connect(self._address)
         except BaseException as error:
             self._count -= 1
-            if isinstance(error, Exception):
-                self._pause = min(max(self._pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
+            # Those who tried at the same time saw the same failure: it counts once.
+            if isinstance(error, Exception) and began >= self._failed_at:
+                self._failed_at = loop.time()
+                self.pause = min(max(self.pause * 2, FIRST_PAUSE), _LONGEST_PAUSE)
                 # Not all instances at the same moment.
-                self._not_before = loop.time() + self._pause * random.uniform(0.5, 1)  # noqa: S311 - no secret
+                self._not_before = self._failed_at + self.pause * random.uniform(0.5, 1)  # noqa: S311 - no secret
             self._next()
             raise
-        self._pause = self._not_before = 0.0
+        self.pause = self._not_before = 0.0
         return connection
 
     def _next(self) -> None:

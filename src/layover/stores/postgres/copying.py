@@ -59,6 +59,7 @@ async def _wholes(tx: Transaction, ids: list[str]) -> list[Whole]:
     for message in map(message_of, await tx.fetch("messages_of_many", ids)):
         messages[message.sender].append(message)
     places = {place.execution_id: place for place in map(place_of_row, await tx.fetch("places_of_many", ids))}
+    inputs = {row[0]: row[1].encode() for row in await tx.fetch("inputs_of_many", ids)}
     return [
         Whole(
             row=row,
@@ -70,6 +71,7 @@ async def _wholes(tx: Transaction, ids: list[str]) -> list[Whole]:
             tokens=tuple(tokens[id_]),
             waits=tuple(waits[id_]),
             place=places.get(id_),
+            input=inputs.get(id_),
         )
         for row in rows
         for id_ in (row.head.execution_id,)
@@ -115,7 +117,7 @@ async def _keep(tx: Transaction, batch: Batch) -> None:
     wholes = batch.wholes
     await _insert(tx, "insert_versions", (astuple(version) for version in batch.versions))
     await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in wholes))
-    await _insert(tx, "insert_executions", (_execution_columns(whole.row) for whole in wholes))
+    await _insert(tx, "insert_executions", (_execution_columns(whole) for whole in wholes))
     entries = (
         (whole.id, eras.era_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
         for whole in wholes
@@ -161,7 +163,8 @@ def _head_columns(row: ExecutionRow) -> tuple[object, ...]:
     )
 
 
-def _execution_columns(row: ExecutionRow) -> tuple[object, ...]:
+def _execution_columns(whole: Whole) -> tuple[object, ...]:
+    row = whole.row
     info, closed = row.info, row.closed
     return (
         row.head.execution_id,
@@ -175,6 +178,7 @@ def _execution_columns(row: ExecutionRow) -> tuple[object, ...]:
         row.finished_at,
         closed.outcome if closed is not None else None,
         closed.error_code if closed is not None else None,
+        whole.input.decode() if whole.input is not None else None,
     )
 
 

@@ -13,7 +13,7 @@ import asyncpg
 
 from layover.ports.errors import StoreError
 from layover.stores.postgres.connections import Connections
-from layover.stores.postgres.errors import REPEATABLE, told
+from layover.stores.postgres.errors import OF_DRIVER, REPEATABLE, told
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
@@ -115,6 +115,10 @@ class Database:
                 connection = await self._connections.take()
                 try:
                     return await use(connection)
+                except (TimeoutError, asyncpg.InternalClientError):
+                    # The server is silent, and the next one would wait as long again; or it has ended this connection.
+                    connection.terminate()
+                    raise
                 finally:
                     self._connections.give(connection)
             except (StoreError, asyncio.CancelledError):
@@ -123,7 +127,7 @@ class Database:
                 if not tries_left:
                     raise told(error, self.address.shown) from error
             except Exception as error:
-                if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, UnicodeEncodeError)):
+                if isinstance(error, (*OF_DRIVER, UnicodeEncodeError)):
                     raise told(error, self.address.shown) from error
                 raise
         raise AssertionError("there is a last try")

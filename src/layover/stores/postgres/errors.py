@@ -7,6 +7,9 @@ from asyncpg import exceptions as pg
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
 
+# All that the driver raises. The internal ones are not ours: it says so of a connection that the server has ended, and
+# whose end it has not seen yet.
+OF_DRIVER = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 # Nothing of such a statement was written, and the same statement may well pass the next time.
 REPEATABLE = (pg.SerializationError, pg.DeadlockDetectedError)
 
@@ -55,7 +58,14 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
             return StoreError(f"{shown}: {error}.")
         case TimeoutError():
             return StoreUnavailable(f"{shown} took too long to answer.", code="too_slow")
-        case OSError() | pg.PostgresConnectionError() | asyncpg.InterfaceError() | pg.OperatorInterventionError():
+        case (
+            OSError()
+            | pg.PostgresConnectionError()
+            | asyncpg.InterfaceError()
+            | asyncpg.InternalClientError()
+            | pg.OperatorInterventionError()
+            | pg.IdleInTransactionSessionTimeoutError()
+        ):
             said = str(error) or type(error).__name__
             return StoreUnavailable(f"{shown} cannot be reached: {said}.", code="unreachable")
         case pg.InsufficientResourcesError() | pg.PostgresSystemError() | pg.ObjectNotInPrerequisiteStateError():

@@ -12,15 +12,17 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import asyncpg
 import msgspec
 
 from layover.ports.errors import StoreError
 from layover.ports.hints import Hint
 from layover.stores.postgres.connections import connect
+from layover.stores.postgres.errors import OF_DRIVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import asyncpg
 
     from layover.stores.postgres.database import Database
 
@@ -92,20 +94,27 @@ class NotifiedHints:
                     await self._listen_on(connection)
                     pause = _FIRST_PAUSE
                 finally:
-                    with suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                    with suppress(*OF_DRIVER):
                         await connection.close(timeout=1)
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except OF_DRIVER as error:
                 _log.info("hints_silent error=%s", error)
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _listen_on(self, connection: asyncpg.Connection) -> None:
         """Listen until the connection is lost; now and then it is asked whether it still is one."""
+        lost = asyncio.Event()
+        connection.add_termination_listener(lambda _: lost.set())
         await connection.add_listener(self._channel, self._heard)
         self._pass_on(Hint(kind="due"))
-        while not connection.is_closed():
-            await asyncio.sleep(_BETWEEN_LOOKS)
-            await connection.execute("SELECT 1")
+        while not lost.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(lost.wait(), _BETWEEN_LOOKS)
+                break
+            try:
+                await connection.execute("SELECT 1")
+            except OF_DRIVER:
+                break  # it has been one for a while, so the next try need not wait for long
 
     def _heard(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
         try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Turn: TypeAlias = "tuple[int, str, int, str]"  # a moment, and what a message is known by
 
-_BEFORE_ALL: _Turn = (-(2**63), "00000000-0000-0000-0000-000000000000", -(2**31), "")
+_BEFORE_ALL: _Turn = (-(2**63), "00000000-0000-0000-0000-000000000000", -(2**63), "")
 _MORE_EACH_TIME = 4
 _MOST_CANDIDATES = 20_000
 

@@ -15,7 +15,7 @@ import asyncpg
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.postgres.connections import connect
-from layover.stores.postgres.errors import told
+from layover.stores.postgres.errors import OF_DRIVER, told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ async def own_connection(address: Address) -> AsyncIterator[asyncpg.Connection]:
             await _close(connection)
     except StoreError:
         raise
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+    except OF_DRIVER as error:
         raise told(error, address.shown) from error
 
 
@@ -65,7 +65,7 @@ async def shaping(
 async def _close(connection: asyncpg.Connection) -> None:
     try:
         await connection.close(timeout=1)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except OF_DRIVER:
         connection.terminate()  # what it was used for is over, however it ends
 
 

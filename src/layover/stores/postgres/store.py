@@ -31,6 +31,7 @@ from layover.stores.postgres import (
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.hints import NotifiedHints
+from layover.stores.postgres.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -84,6 +85,7 @@ class PostgresStore:
         self._ahead = 0  # how far the server's clock is ahead of the one here that never jumps
         self._staying: asyncio.Task[None] | None = None
         self._hints: NotifiedHints | None = None
+        self._neighbours: Neighbours | None = None
 
     async def open(self, instance: str) -> None:
         """Bring the tables up to date, and say that this instance lives."""
@@ -98,13 +100,15 @@ class PostgresStore:
                 raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
             self._instance = instance
             # Nobody else has our name now, so what it drives was driven in an earlier life.
-            await db.fetch("orphan", instance, now)
+            await db.fetch("orphan", [instance], now)
             await eras.prepare(db, now)
         except BaseException:
             await db.close()
             raise
         self._opened = db
         self._hints = NotifiedHints(db, instance)
+        self._neighbours = Neighbours(db, instance)
+        await self._neighbours.enter()
         self._staying = asyncio.get_running_loop().create_task(self._stay(db))
 
     async def open_to_read(self) -> None:
@@ -128,12 +132,15 @@ class PostgresStore:
         if self._hints is not None:
             await self._hints.close()
             self._hints = None
+        if self._neighbours is not None:
+            self._neighbours.leave()
+            self._neighbours = None
         if self._staying is not None:
             self._staying.cancel()
             await asyncio.gather(self._staying, return_exceptions=True)
             self._staying = None
             with suppress(StoreError):  # then the name is free after a while
-                await db.fetch("leave", self._instance)
+                await db.fetch("leave", [self._instance])
         await db.close()
 
     async def now(self) -> int:
@@ -200,6 +207,8 @@ class PostgresStore:
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
+        if self._neighbours is not None:
+            await self._neighbours.look(claim.now)
         sent = _running()
         found = await claiming.claim(self._db, claim)
         self._heard_time(sent, found.server_time)

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import apsw
 
 from layover.stores.migrations import Shape
-from layover.stores.sqlite.connection import check_library, connect, translated
-from layover.stores.sqlite.instance_locks import InstanceLocks
+from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
+from layover.stores.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 
 _SUFFIX = ".lock"
@@ -25,7 +25,7 @@ _COMMANDS = ("purge-", "migrate-")  # they have the file open for a while, and d
 
 def living_instances(path: Path, *, but: str = "") -> list[str]:
     """Return the instances that have a database open and drive executions."""
-    folder = path.with_name(f"{path.name}-instances")
+    folder = locks_beside(path)
     found = [file for file in folder.glob(f"*{_SUFFIX}") if _is_held(file)]
     names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in found)
     return [name for name in names if name != but and not name.startswith(_COMMANDS)]
@@ -52,7 +52,7 @@ def try_lock(folder: Path) -> None:
     """Take a lock in a folder as an instance does, and see that nobody else could."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".layover-try-") as place:
         path = Path(place) / "try.db"
-        lock = InstanceLocks(path, "doctor")
+        lock = InstanceLocks(locks_beside(path), "doctor")
         lock.hold(patience=0)
         try:
             if living_instances(path) != ["doctor"]:

@@ -49,6 +49,11 @@ def _contains(*values: apsw.SQLiteValue) -> bool:
     return isinstance(document, bytes) and isinstance(where, bytes) and document_contains(document, where)
 
 
+def locks_beside(path: Path) -> Path:
+    """Return the folder beside a file in which instances that have it open hold their locks."""
+    return path.with_name(f"{path.name}-instances")
+
+
 def write_ahead(db: apsw.Connection, path: Path, busy_ms: int = BUSY_MS) -> None:
     """Let readers and the writer work side by side; the file remembers it, so only one that is ours may be told.
 

@@ -58,9 +58,10 @@ def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
         tokens=tuple(Token(hash=hash_, point=point) for hash_, point in db.execute(SQL["tokens_of"], {"id": id_})),
         waits=tuple(
             AwaitedSignal(name=name, key=awaited, point=point)
-            for name, awaited, point in db.execute(SQL["waits_of"], {"id": id_})
+            for name, awaited, point in sorted(db.execute(SQL["waits_of"], {"id": id_}))
         ),
         place=place_of_row(place) if place is not None else None,
+        input=db.execute(SQL["input_of"], {"id": id_}).get,
     )
 
 
@@ -87,7 +88,7 @@ def keep(db: apsw.Connection, batch: Batch) -> None:
 
 
 def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
-    _keep_row(db, id_, whole.row)
+    _keep_row(db, id_, whole.row, whole.input)
     db.executemany(SQL["insert_entry"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
     if whole.snapshot is not None:
         db.execute(SQL["insert_snapshot"], {"id": id_, **asdict(whole.snapshot)})
@@ -100,7 +101,7 @@ def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
         save_place(db, whole.place)
 
 
-def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow) -> None:
+def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
     head, info, closed = row.head, row.info, row.closed
     db.execute(SQL["insert_head"], {**asdict(head), "id": id_, "missing": types_kept(head.missing)})
     db.execute(
@@ -113,6 +114,7 @@ def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow) -> None:
             "finished_at": row.finished_at,
             "outcome": closed.outcome if closed is not None else None,
             "error_code": closed.error_code if closed is not None else None,
+            "input": document,
         },
     )
     if db.changes() != 1:

@@ -29,8 +29,8 @@ from layover.stores.sqlite import (
     reading,
     signalling,
 )
-from layover.stores.sqlite.connection import BUSY_MS, connect, told, translated, write_ahead
-from layover.stores.sqlite.instance_locks import InstanceLocks
+from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, told, translated, write_ahead
+from layover.stores.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.writer import Writer
 
@@ -107,7 +107,7 @@ class SqliteStore:
         db = await asyncio.to_thread(self._prepare)
         self._writer = Writer(db, self.path)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="layover-reader")
-        self._locks = InstanceLocks(self.path, instance)
+        self._locks = InstanceLocks(locks_beside(self.path), instance)
         try:
             await asyncio.to_thread(self._hold, self._locks)
             # Nobody else has our name now, so what it drives was driven in an earlier life.

@@ -32,6 +32,7 @@ CREATE TABLE layover.heads (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX heads_due ON layover.heads (wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX heads_driven ON layover.heads (owner) WHERE owner IS NOT NULL;
 CREATE INDEX heads_paused ON layover.heads (created_at DESC, execution_id DESC) WHERE status = 'paused';
 CREATE INDEX heads_missing ON layover.heads USING gin (missing) WHERE missing IS NOT NULL;
 

@@ -1,1 +1,1 @@
-DELETE FROM layover.instances WHERE name = $1::text
+DELETE FROM layover.instances WHERE name = ANY($1::text[])

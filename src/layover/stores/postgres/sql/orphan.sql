@@ -1,7 +1,7 @@
 WITH locked AS MATERIALIZED (
     SELECT execution_id
     FROM layover.heads
-    WHERE owner = $1::text AND wake_at > $2::bigint
+    WHERE owner = ANY($1::text[]) AND wake_at > $2::bigint
     ORDER BY execution_id
     FOR NO KEY UPDATE
 )

@@ -6,12 +6,14 @@ SELECT
 FROM (
     SELECT *
     FROM layover.executions
-    WHERE input @> $6::jsonb AND (created_at, execution_id) < ($4::bigint, $5::uuid)
+    WHERE input @> $6::jsonb
+    ORDER BY created_at DESC, execution_id DESC -- before heads are looked up: of many, only some are wanted
     OFFSET 0 -- planned by itself: for what few began with, an index by age would be read to its end
 ) AS e
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
-WHERE ($1::text IS NULL OR h.workflow = $1)
+WHERE (e.created_at, e.execution_id) < ($4::bigint, $5::uuid)
+    AND ($1::text IS NULL OR h.workflow = $1)
     AND ($2::text[] IS NULL OR h.status = ANY($2))
     AND ($7::text IS NULL OR e.tags @> ARRAY[$7])
 ORDER BY e.created_at DESC, e.execution_id DESC

@@ -6,12 +6,13 @@ SELECT
 FROM (
     SELECT *
     FROM layover.executions
-    WHERE tags @> ARRAY[$6::text] AND (created_at, execution_id) < ($4::bigint, $5::uuid)
+    WHERE tags @> ARRAY[$6::text]
     OFFSET 0 -- planned by itself: for a rare tag, an index by age would be read to its end
 ) AS e
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
-WHERE ($1::text IS NULL OR h.workflow = $1)
+WHERE (e.created_at, e.execution_id) < ($4::bigint, $5::uuid)
+    AND ($1::text IS NULL OR h.workflow = $1)
     AND ($2::text[] IS NULL OR h.status = ANY($2))
 ORDER BY e.created_at DESC, e.execution_id DESC
 LIMIT $3::bigint

@@ -16,7 +16,8 @@ renewed AS (
 )
 SELECT
     g.execution_id,
-    l.execution_id IS NULL AND EXISTS (SELECT 1 FROM layover.heads AS h WHERE h.execution_id = g.execution_id) AS busy
+    l.execution_id IS NULL
+        AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy
 FROM given AS g
 LEFT JOIN locked AS l ON l.execution_id = g.execution_id
 WHERE l.ours IS NOT TRUE

@@ -15,6 +15,6 @@ SELECT
     + (SELECT coalesce(sum(octet_length(o.body)), 0) FROM layover.outbox AS o WHERE o.sender = h.execution_id)
     + coalesce((SELECT octet_length(s.body) FROM layover.snapshots AS s WHERE s.execution_id = h.execution_id), 0)
 FROM layover.heads AS h
-WHERE h.execution_id > $1::uuid
+WHERE h.execution_id >= $1::uuid
 ORDER BY h.execution_id
 LIMIT $2::bigint

@@ -1,5 +1,1 @@
-SELECT w.name, w.key, w.point
-FROM pause_points AS p
-JOIN waits AS w ON w.point = p.id
-WHERE p.execution_id = :id
-ORDER BY w.name, w.key, w.point
+SELECT w.name, w.key, w.point FROM pause_points AS p JOIN waits AS w ON w.point = p.id WHERE p.execution_id = :id

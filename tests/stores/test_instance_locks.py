@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.ports.errors import StoreUnavailable
-from layover.stores.sqlite.instance_locks import InstanceLocks
+from layover.stores.instance_locks import InstanceLocks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,23 +26,22 @@ class Mortal(InstanceLocks):
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "layover.db"
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "instances"
 
 
-def files(database: Path) -> list[str]:
-    folder = database.with_name("layover.db-instances")
+def files(folder: Path) -> list[str]:
     return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
 
 
-def held(database: Path, instance: str) -> Mortal:
-    lock = Mortal(database, instance)
+def held(folder: Path, instance: str) -> Mortal:
+    lock = Mortal(folder, instance)
     lock.hold(patience=0)
     return lock
 
 
-def test_who_lives_is_not_dead(database: Path) -> None:
-    looker, other = held(database, "looker"), held(database, "other")
+def test_who_lives_is_not_dead(folder: Path) -> None:
+    looker, other = held(folder, "looker"), held(folder, "other")
     with looker.dead() as dead:
         assert dead == []
     assert not looker.alone
@@ -52,18 +51,18 @@ def test_who_lives_is_not_dead(database: Path) -> None:
     assert looker.alone
 
 
-def test_who_died_is_found_once(database: Path) -> None:
-    looker, other = held(database, "looker"), held(database, "a/b c")
+def test_who_died_is_found_once(folder: Path) -> None:
+    looker, other = held(folder, "looker"), held(folder, "a/b c")
     other.die()
     with looker.dead() as dead:
         assert dead == ["a/b c"]
-    assert files(database) == ["looker.lock"]
+    assert files(folder) == ["looker.lock"]
     with looker.dead() as dead:
         assert dead == []
 
 
-def test_the_dead_are_found_again_if_looking_after_them_failed(database: Path) -> None:
-    looker, other = held(database, "looker"), held(database, "other")
+def test_the_dead_are_found_again_if_looking_after_them_failed(folder: Path) -> None:
+    looker, other = held(folder, "looker"), held(folder, "other")
     other.die()
     with pytest.raises(ValueError, match="the disk is full"), looker.dead():
         raise ValueError("the disk is full")
@@ -71,10 +70,10 @@ def test_the_dead_are_found_again_if_looking_after_them_failed(database: Path) -
         assert dead == ["other"]
 
 
-def test_nobody_comes_back_before_the_dead_are_looked_after(database: Path) -> None:
-    looker, other = held(database, "looker"), held(database, "other")
+def test_nobody_comes_back_before_the_dead_are_looked_after(folder: Path) -> None:
+    looker, other = held(folder, "looker"), held(folder, "other")
     other.die()
-    reborn = Mortal(database, "other")
+    reborn = Mortal(folder, "other")
     with looker.dead() as dead:
         assert dead == ["other"]
         with pytest.raises(StoreUnavailable) as refused:
@@ -83,11 +82,11 @@ def test_nobody_comes_back_before_the_dead_are_looked_after(database: Path) -> N
     reborn.hold(patience=0)
     with looker.dead() as dead:
         assert dead == []
-    assert files(database) == ["looker.lock", "other.lock"]
+    assert files(folder) == ["looker.lock", "other.lock"]
 
 
-def test_two_who_look_at_once_do_not_both_find_the_dead(database: Path) -> None:
-    one, two, other = (held(database, name) for name in ("one", "two", "other"))
+def test_two_who_look_at_once_do_not_both_find_the_dead(folder: Path) -> None:
+    one, two, other = (held(folder, name) for name in ("one", "two", "other"))
     other.die()
     with one.dead() as first, two.dead() as second:
         assert (first, second) == (["other"], [])
@@ -96,10 +95,10 @@ def test_two_who_look_at_once_do_not_both_find_the_dead(database: Path) -> None:
 
 
 def test_who_gets_the_lock_of_a_file_that_was_just_removed_takes_the_new_one(
-    database: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name was given back between opening its file and locking it; that lock would be seen by nobody."""
-    first, looker = held(database, "name"), held(database, "looker")
+    first, looker = held(folder, "name"), held(folder, "looker")
     flock = fcntl.flock
 
     def give_back_just_before(lock: int, operation: int) -> None:
@@ -107,10 +106,10 @@ def test_who_gets_the_lock_of_a_file_that_was_just_removed_takes_the_new_one(
         flock(lock, operation)
 
     monkeypatch.setattr(fcntl, "flock", give_back_just_before)
-    second = Mortal(database, "name")
+    second = Mortal(folder, "name")
     second.hold(patience=60)
     monkeypatch.undo()
-    assert files(database) == ["looker.lock", "name.lock"]
+    assert files(folder) == ["looker.lock", "name.lock"]
     with looker.dead() as dead:
         assert dead == []
     assert not looker.alone
@@ -119,14 +118,14 @@ def test_who_gets_the_lock_of_a_file_that_was_just_removed_takes_the_new_one(
         assert dead == ["name"]
 
 
-def test_many_come_and_go_while_one_looks(database: Path) -> None:
+def test_many_come_and_go_while_one_looks(folder: Path) -> None:
     """The folder comes and goes with them; who has just made their file and not locked it yet may be taken for dead."""
     faults: list[BaseException] = []
 
     def visit(name: str) -> None:
         try:
             for _ in range(100):
-                lock = Mortal(database, name)
+                lock = Mortal(folder, name)
                 lock.hold(patience=60)
                 with lock.dead() as dead:
                     assert name not in dead
@@ -140,13 +139,13 @@ def test_many_come_and_go_while_one_looks(database: Path) -> None:
     for thread in threads:
         thread.join()
     assert faults == []
-    assert files(database) == []
+    assert files(folder) == []
 
 
-def test_other_files_are_nobody(database: Path) -> None:
-    looker = held(database, "looker")
-    database.with_name("layover.db-instances").joinpath(".DS_Store").touch()
+def test_other_files_are_nobody(folder: Path) -> None:
+    looker = held(folder, "looker")
+    folder.joinpath(".DS_Store").touch()
     with looker.dead() as dead:
         assert dead == []
     looker.let_go()
-    assert files(database) == [".DS_Store"]
+    assert files(folder) == [".DS_Store"]

@@ -1,7 +1,7 @@
 """How instances on one machine learn at once that another is dead: each holds a lock that ends with its process.
 
-The lock is on a file beside the database, named by the instance. Whoever can take it knows that nobody holds it any
-more, however the holder ended, and need not wait for the end of its leases. Until what the dead one drove is free, its
+The lock is on a file in a folder that they share, named by the instance. Whoever can take it knows that nobody holds it
+any more, however the holder ended, and need not wait for the end of its leases. Until what the dead one drove is free, its
 lock is kept, so that nobody comes back under its name meanwhile. A lock counts only while its file has its name: who
 has waited for a file that was then removed has locked nothing.
 """
@@ -28,8 +28,8 @@ _BETWEEN_TRIES = 0.01
 class InstanceLocks:
     """The lock of this instance, and a look at those of others."""
 
-    def __init__(self, database: Path, instance: str) -> None:
-        self._folder = database.with_name(f"{database.name}-instances")
+    def __init__(self, folder: Path, instance: str) -> None:
+        self._folder = folder
         self._instance = instance
         self._held: int | None = None
         self.alone = True

@@ -1,0 +1,1 @@
+SELECT input FROM executions WHERE execution_id = :id

@@ -1,0 +1,210 @@
+"""A database that was left by a process which was killed, with an execution of every kind in it; and how they go on.
+
+    python -m tests.cli.copy_scene FILE
+
+makes the database, and ends by its own SIGKILL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from layover.bootstrap import Engine
+from layover.core.engine import commands as cmd
+from layover.ports.commit_points import watch
+from layover.ports.records import Enqueue, PointFilter, Signal
+from layover.runtime.engine import Engine as EngineOn
+from layover.runtime.ids import id_from_key
+from layover.runtime.settings import Settings
+from layover.runtime.verify import violations
+from layover.stores.sqlite import SqliteStore
+from tests.runtime.harness import approval, call, child, delay, end, flow, form
+
+if TYPE_CHECKING:
+    from layover.ports.commit_points import CommitPoint
+    from layover.ports.store import Store
+
+HOUR = 3_600_000
+ODD = {"text": "nul \0, duck 🦆, ünïcödé", "n": 1.5}
+LARGE = {"text": "x" * 990_000}
+PROMPT = Settings(poll=20, command_poll=10, outbox_poll=20, grace=100, snapshot_at_rest=1)
+UNTOLD = "a signal that nobody was told of"
+
+CALLBACK = {"id": "pick", "type": "callback", "call": "ask_outside", "input": {"token": "${callback.token}"}}
+WORKFLOWS = [
+    flow(end("${input}"), name="echo"),
+    flow(call("a", "breaks"), name="broken"),
+    flow(call("a", "lost"), end("${nodes.a}"), name="dies"),
+    flow(delay(), end("rung"), name="timer"),
+    flow(approval(approvers={"users": ["ann", "bob"]}, need=2), end("agreed"), name="two"),
+    flow(form(), end("${nodes.ask.size}"), name="asking"),
+    flow(child("a", "asking"), end("${nodes.a}"), name="parent"),
+    flow(child("a", "echo", input="${input}"), end("${nodes.a}"), name="unsent"),
+    flow(
+        {"id": "heard", "type": "wait_signal", "signal": "paid", "key": "k"}, end("${nodes.heard.data}"), name="waits"
+    ),
+    flow(
+        {"id": "was", "type": "wait_signal", "signal": "kept", "lookback": "9h"}, end("${nodes.was.data}"), name="back"
+    ),
+    flow(form(), end("done"), name="one_by_one", settings={"concurrency": {"limit": 1}}),
+    flow(call("a", "absent"), end("${nodes.a}"), name="missing"),
+    flow(CALLBACK, end("${nodes.pick}"), name="outside"),
+    flow(call("a"), call("b"), form(), end("${nodes.ask.size}"), name="by_leg", settings={"durability": "leg"}),
+]
+
+
+def named(workflow: str, key: str = "") -> str:
+    """Return the id of an execution in the scene."""
+    return id_from_key(workflow, key or workflow)
+
+
+def tokens(path: Path) -> Path:
+    """Return the file that holds the token of the callback."""
+    return path.with_suffix(".token")
+
+
+async def _build(path: Path) -> None:
+    begun = asyncio.Event()
+
+    async def lost() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def breaks() -> None:
+        raise ValueError("no")
+
+    async def work() -> str:
+        return "done"
+
+    async def ask_outside(token: str) -> None:
+        tokens(path).write_text(token)
+
+    nodes = [lost, breaks, work, ask_outside]
+    async with Engine(f"sqlite:///{path}", nodes=nodes, settings=PROMPT) as engine:
+        for workflow in WORKFLOWS:
+            await engine.register(workflow)
+        for name, value in (("odd", ODD), ("large", LARGE)):
+            await engine.start("echo", value, key=name, wait="end")
+        await engine.start("broken", key="broken", wait="end")
+        for name in ("timer", "two", "asking", "parent", "waits", "outside", "by_leg"):
+            await engine.start(name, key=name, wait="rest")
+        for key in ("held", "told"):
+            await engine.start("timer", key=key, wait="rest")
+        await engine.start("asking", key="cancelled", wait="rest")
+        await engine.start("asking", key="reserved", wait="rest")
+        await engine.start("one_by_one", key="first", wait="rest")
+        await engine.start("one_by_one", key="second")
+        await engine.start("missing", key="missing")
+        await engine.cancel(named("asking", "cancelled"))
+        await engine.pause(named("timer", "held"), "lunch")
+        await engine.instance.listeners.until(named("missing"), lambda head: bool(head.missing))
+        (asked,) = await engine.points(named("two"))
+        await engine.answer(asked.point.id, by="ann", approved=True, comment="fine 🦆")
+        await engine.wait(named("two"), "rest")
+        await engine.deliver("kept", data={"n": 1})
+        await engine.start("dies", key="dies")
+        await begun.wait()
+        await _settled(engine)
+        watch(_Executioner(path))
+        await engine.start("unsent", ODD, key="unsent", wait="end")
+        raise AssertionError("it should be dead by now")
+
+
+async def _settled(engine: Engine) -> None:
+    """Wait until nothing is on its way between executions but what waits for its turn."""
+    while any(message.due_at < 2**62 for message in (await engine.instance.store.outbox(0, 100)).due):
+        await asyncio.sleep(0)
+
+
+class _Executioner:
+    """Ends the process once a message is in an outbox for an execution that is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+
+    def __call__(self, _point: CommitPoint) -> None:
+        sender = bytes.fromhex(named("unsent").replace("-", ""))
+        if self._db.execute("SELECT count(*) FROM outbox WHERE sender = ?", (sender,)).get:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def leave_unheard(path: Path) -> None:
+    """Take a command, an answer and a signal, and let nobody act on them."""
+    store = SqliteStore(path)
+    await store.open("nobody")
+    now = await store.now()
+    await store.enqueue([Enqueue(execution_id=named("timer", "told"), kind="Pause", body=b"{}", source="x")], now)
+    (row,) = await store.points(PointFilter(execution_id=named("asking", "reserved")))
+    await store.answer(cmd.Answer(point=row.point.id, by="ann", data={"size": 3}), "y", now)
+    await store.keep_signal(Signal(id=UNTOLD, name="paid", key="k", at=now, data=b'{"sum":7}'))
+    await store.close()
+
+
+async def goes_on(store: Store, token: str) -> None:
+    """Have an engine take up what was copied, and see all of it through to its end.
+
+    The clock of the store is hours ahead, so that what waits for a moment is due.
+    """
+
+    async def lost() -> str:
+        return "found"
+
+    async def absent() -> str:
+        return "there"
+
+    async def work() -> str:
+        return "done"
+
+    async def ask_outside(token: str) -> None:
+        raise AssertionError(f"it was asked before, with {token}")
+
+    async with EngineOn(store, nodes=[lost, absent, work, ask_outside], settings=PROMPT) as engine:
+        assert await engine.result(named("dies")) == "found"
+        assert await engine.result(named("timer")) == "rung"
+        assert await engine.result(named("missing")) == "there"
+        assert await engine.result(named("unsent")) == ODD
+        assert await engine.result(named("waits")) == {"sum": 7}
+        assert await engine.result(named("asking", "reserved")) == 3
+        assert await engine.result(named("echo", "odd")) == ODD
+        assert await engine.result(named("echo", "large")) == LARGE
+        assert (await engine.start("back", wait="end")).output == {"n": 1}
+        await engine.call_back(token, {"pallet": 9})
+        assert await engine.result(named("outside")) == {"pallet": 9}
+        await _answer(engine, named("asking"))
+        await _answer(engine, named("by_leg"))
+        (asked,) = await engine.points(named("two"))
+        assert [(given.by, given.comment) for given in asked.point.decisions] == [("ann", "fine 🦆")]
+        await engine.answer(asked.point.id, by="bob", approved=True)
+        assert await engine.result(named("two")) == "agreed"
+        (row,) = [row for row in await engine.list(workflow="asking") if row.info.parent_id == named("parent")]
+        await _answer(engine, row.head.execution_id)
+        assert await engine.result(named("parent")) == 1
+        assert (await engine.get(named("one_by_one", "second"))).status == "pending"
+        for key in ("first", "second"):
+            await engine.wait(named("one_by_one", key), "rest")
+            await _answer(engine, named("one_by_one", key))
+        for key in ("held", "told"):
+            await engine.instance.listeners.until(named("timer", key), lambda head: head.status == "paused")
+            await engine.resume(named("timer", key))
+            assert await engine.result(named("timer", key)) == "rung"
+        assert (await engine.get(named("asking", "cancelled"))).status == "cancelled"
+        assert (await engine.get(named("broken"))).status == "failed"
+        assert set(await engine.counts()) == {"completed", "failed", "cancelled"}
+        assert await violations(store) == []
+
+
+async def _answer(engine: EngineOn, execution_id: str) -> None:
+    (asked,) = await engine.points(execution_id)
+    await engine.answer(asked.point.id, {"size": 1}, by="ann")
+    await engine.wait(execution_id)
+
+
+if __name__ == "__main__":
+    asyncio.run(_build(Path(sys.argv[1])))

@@ -1,0 +1,72 @@
+"""`layover ls --where`: what is looked for, as it is typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.cli.exits import Stop
+from layover.cli.where import wanted
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+NODES = ("--nodes", "nodes.py", "--json")
+
+
+@pytest.mark.parametrize(
+    ("texts", "document"),
+    [
+        ((), {}),
+        (("total=12",), {"total": 12}),
+        (("total=12.5",), {"total": 12.5}),
+        (("customer.tier=gold",), {"customer": {"tier": "gold"}}),
+        (("customer.tier=gold", "customer.id=7"), {"customer": {"tier": "gold", "id": 7}}),
+        (("a=true", "b=null", 'c="true"', "d=", "e=NaN"), {"a": True, "b": None, "c": "true", "d": "", "e": "NaN"}),
+        (("a=b=c",), {"a": "b=c"}),
+        (("a = b ",), {"a": " b "}),
+        (('a={"b": [1]}', "a.c=2"), {"a": {"b": [1], "c": 2}}),
+        (("a.c=2", 'a={"b": [1]}'), {"a": {"b": [1], "c": 2}}),
+        (('a=["x"]', 'a=["y"]'), {"a": ["x", "y"]}),
+        (("a=1", "a=1"), {"a": 1}),
+        (('{"a.b": {"c=": 1}}', "d=2"), {"a.b": {"c=": 1}, "d": 2}),
+    ],
+)
+def test_paths_with_their_values_are_one_document(texts: tuple[str, ...], document: dict[str, object]) -> None:
+    assert wanted(texts) == document
+
+
+@pytest.mark.parametrize("text", ["", "a", "=", "=1", "a.=1", ".a=1", "a..b=1", "{", "{]", '{"a": NaN}'])
+def test_what_is_no_condition_is_told_with_an_example(text: str) -> None:
+    with pytest.raises(Stop) as stopped:
+        wanted([text])
+    assert str(stopped.value).startswith("--where: ")
+    assert stopped.value.hint == "For example: --where customer.tier=gold --where total=12"
+
+
+@pytest.mark.parametrize("texts", [("a=1", "a=2"), ("a=1", "a=true"), ("a=1", "a.b=1"), ("a.b=1", "a=[1]")])
+def test_a_contradiction_is_told(texts: tuple[str, ...]) -> None:
+    with pytest.raises(Stop, match="contradicts"):
+        wanted(texts)
+
+
+def test_a_list_is_narrowed_by_what_executions_began_with(cli: Run, waiting: str) -> None:
+    other = cli("run", "asking.yaml", *NODES, "--input", '{"name": "B", "for": {"team": "red", "n": 2}}').id
+    assert [item["id"] for item in cli("ls", "--where", "name=Ada", "--json").json["items"]] == [waiting]
+    red = cli("ls", "--where", "for.team=red", "--where", "for.n=2", "--json").json
+    assert [item["id"] for item in red["items"]] == [other]
+    assert cli("ls", "--where", "for.team=red", "--where", "name=Ada").out == "No executions.\n"
+    assert cli("ls", "--where", "for.team=red", "--workflow", "breaking").out == "No executions.\n"
+
+
+def test_bad_conditions_end_with_a_sentence(cli: Run, waiting: str) -> None:
+    example = "For example: --where customer.tier=gold --where total=12"
+    assert cli("ls", "--where", "name").err == f"layover: --where: `name` is no path with its value.\n{example}\n"
+    for bad in ("name", f"name={'x' * 9_000}", f"{'a.' * 40}a=1", f"{'a.' * 9_000}a=1", "a=\udcff", 'a="\\u0000"'):
+        code, out, err = cli("ls", "--where", bad)
+        assert (code, out) == (2, "")
+        assert "where" in err
+    deep = f"{'a.' * 9_000}a=1"
+    assert cli("ls", "--where", deep, "--where", deep).code == 2
+    assert waiting in cli("ls").out

@@ -1,0 +1,170 @@
+"""A PostgreSQL that is restarted, killed, or ends every connection, under load: engines go on by themselves.
+
+All executions come to the end that they should, nothing is done twice, and the database is as it must be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import pytest
+
+from layover import Engine
+from layover.nodes.context import NodeContext  # noqa: TC001 - a registry reads the annotations of functions
+from layover.ports.errors import StoreUnavailable
+from layover.runtime.verify import violations
+from layover.stores.postgres import PostgresStore
+from tests.conftest import FACTOR
+from tests.runtime.harness import call, child, delay, end, flow, form, settings_with, until_status
+from tests.servers.postgres import run
+from tests.servers.server import PostgresServer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+T = TypeVar("T")
+Trouble: TypeAlias = "Callable[[PostgresServer], Awaitable[None]]"
+
+EXECUTIONS = 24
+STEPS = 4  # calls of each
+TROUBLES = 3 * FACTOR
+
+FLOWS = (
+    flow(call("c"), delay(duration="10ms"), call("d"), end("${nodes.d}"), name="inner"),
+    flow(
+        call("a"),
+        delay(duration="20ms"),
+        form(),
+        child("inside", "inner"),
+        call("b"),
+        end({"answered": "${nodes.ask.n}", "inside": "${nodes.inside}", "own": "${nodes.b}"}),
+    ),
+)
+END_ALL = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    with PostgresServer() as started:
+        yield started
+
+
+class Work:
+    """What nodes do: each call is counted, and somebody may wait until there have been so many."""
+
+    def __init__(self) -> None:
+        self.made: Counter[tuple[str, str, int]] = Counter()
+        self._more = asyncio.Condition()
+
+    async def __call__(self, context: NodeContext) -> str:
+        async with self._more:
+            self.made[context.execution_id, context.context_id, context.attempt] += 1
+            self._more.notify_all()
+        return context.context_id
+
+    __name__ = "work"
+
+    async def until(self, count: int) -> None:
+        async with self._more:
+            await self._more.wait_for(lambda: self.made.total() >= count)
+
+
+async def insist(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask until the server is there to answer."""
+    while True:
+        try:
+            return await ask()
+        except StoreUnavailable:
+            await asyncio.sleep(0)
+
+
+async def live(engine: Engine, n: int) -> object:
+    """Have one execution go from its start to its end, as whoever uses an engine does."""
+    started = await insist(lambda: engine.start("flow", key=f"k{n}", on_conflict="return"))
+    await insist(lambda: until_status(engine, started.id, "paused"))
+    (row,) = await insist(lambda: engine.points(started.id))
+    await insist(lambda: engine.answer(row.point.id, {"n": n}, by="ann", key=f"k{n}"))
+    return await insist(lambda: engine.result(started.id))
+
+
+async def restart(server: PostgresServer) -> None:
+    await asyncio.to_thread(server.restart, "fast")
+
+
+async def crash(server: PostgresServer) -> None:
+    await asyncio.to_thread(server.restart, "immediate")
+
+
+async def kill(server: PostgresServer) -> None:
+    await asyncio.to_thread(server.kill)
+    await asyncio.to_thread(server.start)
+
+
+async def end_all(server: PostgresServer) -> None:
+    for _ in range(3):
+        await run(server.address(), END_ALL)
+
+
+async def again_and_again(trouble: Trouble, server: PostgresServer, work: Work) -> None:
+    """Make trouble each time that a part of the work has been done."""
+    for n in range(TROUBLES):
+        await work.until((n + 1) * EXECUTIONS * STEPS // (TROUBLES + 1))
+        await trouble(server)
+
+
+@pytest.mark.parametrize("trouble", [restart, crash, kill, end_all])
+async def test_engines_come_through_trouble_of_their_server(
+    server: PostgresServer,
+    trouble: Trouble,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    address = f"{server.address()}?schema=layover_{trouble.__name__}"
+    caplog.set_level(logging.ERROR)
+    work = Work()
+    settings = settings_with(lease_ttl=1_500, outbox_poll=100)
+    async with (
+        Engine(address, nodes=[work], settings=settings) as one,
+        Engine(address, nodes=[work], settings=settings) as two,
+    ):
+        for definition in FLOWS:
+            await one.register(definition)
+        lives = [live((one, two)[n % 2], n) for n in range(EXECUTIONS)]
+        *ends, _ = await asyncio.gather(*lives, again_and_again(trouble, server, work))
+    assert ends == [{"answered": n, "inside": "d", "own": "b"} for n in range(EXECUTIONS)]
+    assert set(work.made.values()) == {1}
+    assert [record.getMessage() for record in caplog.records] == []
+    store = PostgresStore(address)
+    await store.open_to_read()
+    assert await violations(store) == []
+    assert await store.counts() == {"completed": 2 * EXECUTIONS}
+    await store.close()
+
+
+async def test_an_engine_does_not_start_without_its_server_and_does_when_it_is_back(server: PostgresServer) -> None:
+    address = f"{server.address()}?schema=layover_away"
+    await asyncio.to_thread(server.stop)
+    try:
+        with pytest.raises(StoreUnavailable) as refused:
+            async with Engine(address):
+                pass
+        assert refused.value.code == "unreachable"
+    finally:
+        await asyncio.to_thread(server.start)
+    async with Engine(address) as engine:
+        assert await engine.counts() == {}
+
+
+async def test_an_engine_can_stop_while_its_server_is_away(server: PostgresServer) -> None:
+    address = f"{server.address()}?schema=layover_gone"
+    work = Work()
+    async with Engine(address, nodes=[work], settings=settings_with()) as engine:
+        await engine.register(flow(call("a"), form()))
+        await engine.start("flow", wait="rest")
+        await asyncio.to_thread(server.stop)
+    await asyncio.to_thread(server.start)
