@@ -28,16 +28,23 @@ from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import approval, call, child, delay, end, flow, form
 
 if TYPE_CHECKING:
+    from layover.nodes.registry import AnyFunction
     from layover.ports.commit_points import CommitPoint
     from layover.ports.store import Store
 
 HOUR = 3_600_000
+_LONGEST = 60  # seconds: far more than it takes; what waits for something that does not come says where it stands
 ODD = {"text": "nul \0, duck 🦆, ünïcödé", "n": 1.5}
 LARGE = {"text": "x" * 990_000}
 PROMPT = Settings(poll=20, command_poll=10, outbox_poll=20, grace=100, snapshot_at_rest=1)
 UNTOLD = "a signal that nobody was told of"
 
-CALLBACK = {"id": "pick", "type": "callback", "call": "ask_outside", "input": {"token": "${callback.token}"}}
+CALLBACK: dict[str, object] = {
+    "id": "pick",
+    "type": "callback",
+    "call": "ask_outside",
+    "input": {"token": "${callback.token}"},
+}
 WORKFLOWS = [
     flow(end("${input}"), name="echo"),
     flow(call("a", "breaks"), name="broken"),
@@ -86,8 +93,8 @@ async def _build(path: Path) -> None:
     async def ask_outside(token: str) -> None:
         tokens(path).write_text(token)
 
-    nodes = [lost, breaks, work, ask_outside]
-    async with Engine(f"sqlite:///{path}", nodes=nodes, settings=PROMPT) as engine:
+    functions: list[AnyFunction] = [lost, breaks, work, ask_outside]
+    async with Engine(f"sqlite:///{path}", nodes=functions, settings=PROMPT) as engine:
         for workflow in WORKFLOWS:
             await engine.register(workflow)
         for name, value in (("odd", ODD), ("large", LARGE)):
@@ -111,16 +118,17 @@ async def _build(path: Path) -> None:
         await engine.deliver("kept", data={"n": 1})
         await engine.start("dies", key="dies")
         await begun.wait()
-        await _settled(engine)
+        await _in_line(engine, named("one_by_one", "second"))
         watch(_Executioner(path))
         await engine.start("unsent", ODD, key="unsent", wait="end")
         raise AssertionError("it should be dead by now")
 
 
-async def _settled(engine: Engine) -> None:
-    """Wait until nothing is on its way between executions but what waits for its turn."""
-    while any(message.due_at < 2**62 for message in (await engine.instance.store.outbox(0, 100)).due):
-        await asyncio.sleep(0)
+async def _in_line(engine: Engine, execution_id: str) -> None:
+    """Wait until an execution is in line, and nothing of it is on its way."""
+    store = engine.instance.store
+    while await store.admission(execution_id) is None or await store.outgoing(execution_id):
+        pass  # its wish is on its way
 
 
 class _Executioner:
@@ -165,7 +173,8 @@ async def goes_on(store: Store, token: str) -> None:
     async def ask_outside(token: str) -> None:
         raise AssertionError(f"it was asked before, with {token}")
 
-    async with EngineOn(store, nodes=[lost, absent, work, ask_outside], settings=PROMPT) as engine:
+    functions: list[AnyFunction] = [lost, absent, work, ask_outside]
+    async with asyncio.timeout(_LONGEST), EngineOn(store, nodes=functions, settings=PROMPT) as engine:
         assert await engine.result(named("dies")) == "found"
         assert await engine.result(named("timer")) == "rung"
         assert await engine.result(named("missing")) == "there"

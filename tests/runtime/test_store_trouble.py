@@ -11,12 +11,14 @@ import pytest
 
 from layover.core.engine.events import NodeCompleted
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import Append, Outcome  # noqa: TC001 - read by pytest
+from layover.ports.records import Append, Claim, Outcome
+from layover.runtime.errors import AlreadyExists
 from tests.runtime.harness import Between, Held, Scripted, call, end, engine_on, fan_out, flow, form, store_in
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
 How = Literal["before", "after"]
+OnConflict = Literal["reject", "return"]
 
 
 class Shaky(Between):
@@ -27,6 +29,7 @@ class Shaky(Between):
         self.how: How = "before"
         self.left = 0
         self.beginnings = False
+        self.is_taken_up = False  # by another instance, before anybody could look what became of it
 
     def fail(self, how: How, times: int, *, beginnings: bool = False) -> None:
         self.how, self.left, self.beginnings = how, times, beginnings
@@ -38,6 +41,9 @@ class Shaky(Between):
         self.left -= 1
         if self.how == "after":
             await self.store.commit(appends)
+        if self.is_taken_up:
+            lease_is_over = max(append.lease_until for append in appends)
+            await self.store.claim(Claim(instance="another", now=lease_is_over, lease_until=0, most=10))
         raise StoreUnavailable("The line is dead.")
 
 
@@ -90,6 +96,37 @@ async def test_a_beginning_that_was_written_all_the_same_is_reported_as_begun(tm
         store.fail("after", 1, beginnings=True)
         assert (await engine.start("flow", wait="end")).output == "well"
         assert len(work.calls) == 1
+
+
+@pytest.mark.parametrize("key", [None, "k"])
+async def test_a_beginning_that_was_written_and_taken_up_by_others_is_reported_as_begun(
+    tmp_path: Path, key: str | None
+) -> None:
+    store, work = Shaky(tmp_path), Scripted("well")
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a")))
+        store.is_taken_up = True
+        store.fail("after", 1, beginnings=True)
+        begun = await engine.start("flow", key=key)
+        assert await engine.result(begun.id) == "well"
+        assert len(work.calls) == 1
+
+
+@pytest.mark.parametrize("on_conflict", ["reject", "return"])
+async def test_a_beginning_that_failed_because_of_another_before_it_is_told_apart(
+    tmp_path: Path, on_conflict: OnConflict
+) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store_in(tmp_path), work) as other, engine_on(store) as engine:
+        await other.register(flow(call("a")))
+        first = await other.start("flow", key="k")
+        await work.begun()
+        store.fail("before", 1, beginnings=True)
+        if on_conflict == "reject":
+            with pytest.raises(AlreadyExists):
+                await engine.start("flow", key="k")
+        else:
+            assert (await engine.start("flow", key="k", on_conflict="return")).id == first.id
 
 
 @pytest.mark.parametrize("how", ["before", "after"])

@@ -16,6 +16,7 @@ MOST_BYTES = 8_192  # an index has an entry for each value in a document: beyond
 MOST_DEPTH = 32  # levels of objects and arrays
 _MOST_EXPONENT = 400  # more than a float can have
 
+_NESTING = (dict, list)
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -63,17 +64,14 @@ def _exact(text: str) -> Decimal:
     return number
 
 
-def _is_too_deep(value: object, document: bytes) -> bool:
+def _is_too_deep(value: dict[str, object], document: bytes) -> bool:
     if document.count(b"[") + document.count(b"{") <= MOST_DEPTH:
         return False
-    level: list[object] = [value]
+    level: list[dict[str, object] | list[object]] = [value]
     for _ in range(MOST_DEPTH):
-        level = [part for whole in level for part in _parts(whole) if isinstance(part, list | dict)]
+        parts = (part for whole in level for part in (whole.values() if isinstance(whole, dict) else whole))
+        level = [part for part in parts if isinstance(part, _NESTING)]
     return bool(level)
-
-
-def _parts(value: object) -> list[object]:
-    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 read_document = msgspec.json.Decoder(float_hook=_exact).decode

@@ -222,6 +222,12 @@ class Retention(Protocol):
     async def purge(self, execution_ids: Sequence[str]) -> int:
         """Delete all there is of executions; one that is open, or has something to send, is left alone."""
 
+    async def purge_weeks(self, before: int | None) -> int:
+        """Delete whole weeks at once, if that is how they are kept, and everything in them was closed before a moment.
+
+        Return how many executions that were. Without a moment, only what nothing is left of is cleared away.
+        """
+
 
 class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Retention, Moving, Protocol):
     """All of it, with a beginning and an end."""

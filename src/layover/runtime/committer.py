@@ -200,7 +200,16 @@ class Committer:
         if landed and (append.new is None or append.rest is not None or head.owner == append.owner):
             return Outcome(verdict="passed", commands_seq=append.commands_seen)
         mine = (head.owner, head.epoch, head.last_seq) == (append.owner, append.epoch, append.expected_seq)
-        return None if mine else Outcome(verdict="fenced", commands_seq=head.commands_seq)
+        if mine:
+            return None
+        if append.new is not None and not await self._has_begun_it(append):
+            return Outcome(verdict="exists")
+        return Outcome(verdict="fenced", commands_seq=head.commands_seq)
+
+    async def _has_begun_it(self, append: Append) -> bool:
+        """Return whether an execution was begun by this append, and not by another one under the same id."""
+        first = await self._store.history(append.execution_id, 0, 1)
+        return bool(first) and (first[0].at, first[0].events) == (append.at, append.events)
 
 
 def _tell_all(group: list[_Waiting], outcomes: list[Outcome]) -> None:

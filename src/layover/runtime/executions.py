@@ -117,6 +117,8 @@ class Executions(Workflows):
         outcome = await driven.created
         if outcome.verdict == "exists":
             return await self._existing(execution_id, on_conflict, wait)
+        if outcome.verdict == "fenced":  # it is begun, and somebody else went on with it before that was known here
+            return await self._existing(execution_id, "return", wait)
         if begun.wish is not None and begun.message is not None and not delay:
             admission = await instance.beginning.apply(begun.wish, begun.message)
             if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked

@@ -67,7 +67,10 @@ class Janitor:
     async def _batches(self) -> AsyncIterator[int]:
         """Delete a little, and a little more; each time say how many executions that was."""
         store, settings, now = self._store, self._driver.settings, self._driver.clock.now()
-        for workflow, before in await horizons(store, self._plans, now, settings.retention):
+        found = await horizons(store, self._plans, now, settings.retention)
+        is_all = len(found) == len(await store.versions())
+        yield await store.purge_weeks(min((before for _, before in found), default=None) if is_all else None)
+        for workflow, before in found:
             async for deleted in purge_workflow(store, workflow, before):
                 yield deleted
         while await store.forget_signals(now - settings.signal_retention, _AT_ONCE):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def checked_appends(appends: Sequence[Append]) -> tuple[Append, ...]:
-    """Return appends that name executions, each of them once, and are whole; what becomes of the sequence is no matter."""
+    """Return appends that are whole and name executions, each of them once; the sequence may change afterwards."""
     names = [append.execution_id for append in appends]
     check_ids(names)
     if len(set(names)) != len(names):

@@ -1,9 +1,9 @@
 """How instances on one machine learn at once that another is dead: each holds a lock that ends with its process.
 
-The lock is on a file in a folder that they share, named by the instance. Whoever can take it knows that nobody holds it
-any more, however the holder ended, and need not wait for the end of its leases. Until what the dead one drove is free, its
-lock is kept, so that nobody comes back under its name meanwhile. A lock counts only while its file has its name: who
-has waited for a file that was then removed has locked nothing.
+The lock is on a file in a folder that they share, named by the instance. Whoever can take it knows that nobody holds
+it any more, however the holder ended, and need not wait for the end of its leases. Until what the dead one drove is
+free, its lock is kept, so that nobody comes back under its name meanwhile. A lock counts only while its file has its
+name: who has waited for a file that was then removed has locked nothing.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
             return StoreUnavailable(f"{shown} is not there: {error}. Create the database first.", code="no_database")
         case pg.UndefinedTableError() | pg.InvalidSchemaNameError() | pg.UndefinedColumnError():
             return StoreUnusable(f"{shown} is not a database of ours, or of another release: {error}.", code="foreign")
-        case pg.InvalidSQLStatementNameError() | pg.DuplicatePreparedStatementError():
+        case pg.InvalidSQLStatementNameError() | pg.DuplicatePreparedStatementError() | pg.ProtocolViolationError():
             text = "is behind a pooler; say so with `?pooler=transaction` in its address"
             return StoreUnavailable(f"{shown} {text} ({error}).", code="pooled")
         case pg.DataCorruptedError() | pg.IndexCorruptedError():

@@ -129,7 +129,7 @@ async def _prepared(tables: Transaction, connection: asyncpg.Connection, address
     if names and "migrations" not in names:
         raise _foreign(address)
     if not has_schema:  # whoever may not make one can be given one
-        await connection.execute(f"CREATE SCHEMA {address.schema}")
+        await connection.execute(f'CREATE SCHEMA "{address.schema}"')
     if "migrations" not in names:
         await tables.fetch("create_migrations")
     had = await taken(tables)

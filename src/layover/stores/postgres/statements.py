@@ -23,4 +23,4 @@ def texts(folder: str) -> dict[str, str]:
 
 def in_schema(statement: str, schema: str) -> str:
     """Return a statement as it reads in a schema."""
-    return statement.replace("layover.", f"{schema}.")
+    return statement.replace("layover.", f'"{schema}".')

@@ -96,8 +96,7 @@ class PostgresStore:
             await self._set_clock(db)
             now = await self.now()
             await migrations.migrate(self.address, now)
-            if await db.fetchval("enter", instance, now, now - _GONE_AFTER) is None:
-                raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
+            await _enter(db, instance, now)
             self._instance = instance
             # Nobody else has our name now, so what it drives was driven in an earlier life.
             await db.fetch("orphan", [instance], now)
@@ -356,6 +355,12 @@ class PostgresStore:
         """Write what comes from another database."""
         await copying.keep(self._db, batch)
 
+    async def purge_weeks(self, before: int | None) -> int:
+        """Delete whole weeks."""
+        count = await eras.purge_weeks(self._db, before) if before is not None else 0
+        await eras.drop_empty(self._db, await self.now())
+        return count
+
     # Definitions
 
     async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
@@ -415,6 +420,11 @@ class PostgresStore:
     async def unlock(self, name: str, holder: str) -> None:
         """Give a named lock back."""
         await locks.drop(self._db, name, holder)
+
+
+async def _enter(db: Database, instance: str, now: int) -> None:
+    if await db.fetchval("enter", instance, now, now - _GONE_AFTER) is None:
+        raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
 
 
 def _running() -> int:

@@ -14,9 +14,9 @@ from urllib.parse import unquote
 
 import apsw
 
+from layover.stores.instance_locks import InstanceLocks
 from layover.stores.migrations import Shape
 from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
-from layover.stores.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 
 _SUFFIX = ".lock"

@@ -14,6 +14,7 @@ import apsw
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.checks import check_ids, checked_appends
 from layover.stores.ids import key
+from layover.stores.instance_locks import InstanceLocks
 from layover.stores.limits import check_wish
 from layover.stores.sqlite import (
     appending,
@@ -30,7 +31,6 @@ from layover.stores.sqlite import (
     signalling,
 )
 from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, told, translated, write_ahead
-from layover.stores.instance_locks import InstanceLocks
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.writer import Writer
 
@@ -328,6 +328,10 @@ class SqliteStore:
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
         await self._write(lambda db: copying.keep(db, batch))
+
+    async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
+        """Nothing is kept by weeks here: space in a file is used again, whatever it was used for."""
+        return 0
 
     # Definitions
 
