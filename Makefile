@@ -42,6 +42,7 @@ torture: .venv/ready ## long property tests, a broken engine, dying processes: m
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
+	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \

@@ -50,7 +50,7 @@ _COLUMNS = {
     RESTING_MOVES: (*_MOVED, "rests", "wake_at", "missing"),
     "opened": (
         *("opened_ids", "opened_points", "opened_kinds", "opened_status"),
-        *("opened_at", "opened_closed_at", "opened_bodies", "opened_schemas"),
+        *("opened_at", "opened_closed_at", "opened_bodies", "opened_schemas", "opened_workflows"),
     ),
     "changed": ("changed_ids", "changed_points", "changed_status", "changed_closed_at", "changed_bodies"),
     "unwaited": ("unwaited_ids", "unwaited_points"),
@@ -187,7 +187,7 @@ class PostgresFloor:
     def ask(self, id_: Id, step: Step, point: str, asked: Asked) -> asyncio.Future[None]:
         """Write the first append of an execution that rests at a pause point."""
         at = now()
-        opened: Row = (id_, point, asked.kind, "open", at, None, asked.opened, None)
+        opened: Row = (id_, point, asked.kind, "open", at, None, asked.opened, None, WORKFLOW)
         return self._create(id_, step, "paused", None, asked.due(at), {"opened": opened})
 
     async def answer(self, id_: Id, step: Step, point: str, asked: Asked) -> None:

@@ -51,11 +51,16 @@ def _measure(site: Site, measures: dict[str, Measure], *, quick: bool) -> None:
         flush=True,
     )
     figures: list[Figure] = []
-    for name, measure in measures.items():
-        started = perf_counter()
-        found = asyncio.run(measure(site, quick))
-        print(f"{name}: {perf_counter() - started:.1f} s", flush=True)
-        figures += found
+    try:
+        for name, measure in measures.items():
+            started = perf_counter()
+            figures += asyncio.run(measure(site, quick))
+            print(f"{name}: {perf_counter() - started:.1f} s", flush=True)
+    finally:  # what was measured before one that fails is shown all the same
+        _show(site, figures, load)
+
+
+def _show(site: Site, figures: list[Figure], load: float) -> None:
     load = max(load, os.getloadavg()[0])
     print(
         table(

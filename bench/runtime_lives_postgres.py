@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,15 +16,19 @@ from runtime_children import STUCK_AT, STUCK_LEASE
 from runtime_figures import Figure
 from runtime_lives import IN_FLIGHT, child, leave_stuck, long_chain
 from runtime_workloads import STEPS, all_completed, chain, engine_at, many, question, recorded, verify
+from sites import folder
 from sites_postgres import PostgresSite
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from floor import Id, Step
     from runtime_figures import Measure
     from sites import Site
 
 MOST_RESTART_S = 1.0
 MOST_IDLE = 2.0
+_FOR_LOCKS = "XDG_RUNTIME_DIR"
 
 
 def _on_server(site: Site) -> PostgresSite:
@@ -35,55 +40,65 @@ def _on_server(site: Site) -> PostgresSite:
 
 
 class _Restarted(NamedTuple):
-    waited: float  # until the first lease had run out
-    worked: float  # from there until all were finished
+    here: float  # on the same machine, where it is known at once that the other has died
+    waited: float  # on another one: until the first lease had run out
+    worked: float  # and from there until all were finished
+    floor: float
 
 
 async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
     steps = await recorded(site, chain(), {"x": 0})
-    ours: list[_Restarted] = []
-    bare: list[float] = []
+    rounds: list[_Restarted] = []
     for turn in range(3 if quick else 5):
-        async with site.empty() as address, site.empty() as floor_address:
-            await asyncio.to_thread(leave_stuck, floor_address)
-            await asyncio.to_thread(leave_stuck, address)
-            ours.append(await _finish(_on_server(site), address))
-            bare.append(await _finish_bare(floor_address, steps))
-            print(f"  round {turn + 1}: {ours[-1]}, floor {bare[-1]:.3f} s", flush=True)
-    waited, worked = (statistics.median(part) for part in zip(*ours, strict=True))
-    floor = statistics.median(bare)
+        async with site.empty() as here, site.empty() as there, site.empty() as bare:
+            for address in (bare, here, there):  # the last is taken up first, while its leases run
+                await asyncio.to_thread(leave_stuck, address)
+            waited, worked = await _finish_elsewhere(_on_server(site), there)
+            rounds.append(_Restarted(await _finish(here), waited, worked, await _finish_bare(bare, steps)))
+            print(f"  round {turn + 1}: {rounds[-1]}", flush=True)
+    taken, waited, worked, floor = (statistics.median(part) for part in zip(*rounds, strict=True))
     return [
         Figure(
-            name=f"restart with {IN_FLIGHT} in flight, from its start: in all",
-            value=f"{waited + worked:.2f} s",
-            aim=f"≤ {MOST_RESTART_S:.0f} s",
-            met=waited + worked <= MOST_RESTART_S,
-        ),
-        Figure(
-            name=f"  of that until the first lease of {STUCK_LEASE / 1000:.0f} s had run out", value=f"{waited:.2f} s"
-        ),
-        Figure(
-            name="  from there until all are finished",
-            value=f"{worked:.3f} s",
+            name=f"restart with {IN_FLIGHT} in flight, on the same machine: all finished",
+            value=f"{taken:.3f} s",
             floor=f"{floor:.3f}",
-            ratio=f"{floor / worked:.0%}",
+            ratio=f"{floor / taken:.0%}",
+            aim=f"≤ {MOST_RESTART_S:.0f} s",
+            met=taken <= MOST_RESTART_S,
+        ),
+        Figure(
+            name=f"  on another: until leases of {STUCK_LEASE / 1000:.0f} s have run out + until all are finished",
+            value=f"{waited:.2f} + {worked:.3f} s",
         ),
     ]
 
 
-async def _finish(site: PostgresSite, address: str) -> _Restarted:
-    async with site.server.connection() as db:
-        leases = "SELECT min(wake_at) FROM layover.heads WHERE owner IS NOT NULL"
-        free_at: int = await db.fetchval(in_schema(leases, read_address(address).schema))
+async def _finish(address: str) -> float:
     started = perf_counter()
     async with engine_at(address) as engine:
-        began_at = await engine.instance.store.now() - (perf_counter() - started) * 1000
         await all_completed(engine, IN_FLIGHT, 0.005)
         taken = perf_counter() - started
         for row in (await engine.list(limit=IN_FLIGHT))[::20]:
             await verify(engine, row.head.execution_id, STEPS)
-    waited = max(0, free_at - began_at) / 1000
-    return _Restarted(waited, taken - waited)
+    return taken
+
+
+async def _finish_elsewhere(site: PostgresSite, address: str) -> tuple[float, float]:
+    """Do the same as on another machine: where instances on this one have their locks is not known to it."""
+    async with site.server.connection() as db:
+        leases = "SELECT min(wake_at) - extract(EPOCH FROM clock_timestamp()) * 1000 FROM layover.heads"
+        left: Decimal = await db.fetchval(in_schema(leases, read_address(address).schema))
+    known = os.environ.get(_FOR_LOCKS)
+    with folder() as elsewhere:
+        os.environ[_FOR_LOCKS] = str(elsewhere)
+        try:
+            taken = await _finish(address)
+        finally:
+            del os.environ[_FOR_LOCKS]
+            if known is not None:
+                os.environ[_FOR_LOCKS] = known
+    waited = max(0.0, float(left) / 1000)
+    return waited, taken - waited
 
 
 async def _finish_bare(address: str, steps: list[Step]) -> float:
@@ -172,6 +187,7 @@ async def _idle(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - ever
     async with site.empty() as address, engine_at(address) as engine:
         await engine.register(question())
         await many(lambda: engine.start("question", wait="rest"), 100, 100)
+        await site.settle()  # else the server does it meanwhile, and what it writes is counted
         await asyncio.sleep(1)
         before, began = await site.counts(engine), thread_time()
         await asyncio.sleep(seconds)

@@ -181,7 +181,7 @@ def run(words: list[str]) -> None:
     if "--postgres" in words:
         from sites_postgres import postgres_site  # noqa: PLC0415 - not with what measures memory
 
-        with postgres_site() as site:
+        with postgres_site(settles_itself=False) as site:  # or it may have counted its rows while it was filled
             asyncio.run(main(site, size))
         return
     asyncio.run(main(SqliteSite(), size))

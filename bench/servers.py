@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncpg
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
     from tests.servers.server import PostgresServer
 
@@ -99,13 +99,13 @@ class Server:
 
 
 @contextmanager
-def server(parent: Path) -> Iterator[Server]:
+def server(parent: Path, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Give a server whose data is in a folder of its own under another; a commit has reached the disk."""
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
     from tests.servers.server import PostgresServer  # noqa: PLC0415 - found since the line above
 
-    with PostgresServer(fsync=True, parent=parent) as found:
+    with PostgresServer(fsync=True, parent=parent, settings=settings) as found:
         yield Server(found)
 
 

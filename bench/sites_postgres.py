@@ -50,7 +50,7 @@ class PostgresSite:
 
 
 @contextmanager
-def postgres_site() -> Iterator[PostgresSite]:
-    """Give schemas on a server that runs for as long."""
-    with server(FOLDER) as found:
+def postgres_site(*, settles_itself: bool = True) -> Iterator[PostgresSite]:
+    """Give schemas on a server that runs for as long; one that does not settle by itself does so when it is told."""
+    with server(FOLDER, {"autovacuum": "on" if settles_itself else "off"}) as found:
         yield PostgresSite(found)

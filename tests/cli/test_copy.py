@@ -292,6 +292,30 @@ def test_a_copy_that_was_used_is_not_gone_on_with(source: Path, tmp_path: Path) 
     assert "is no copy of this source" in err
 
 
+_OPENED = """
+import sys
+from layover.cli.main import main
+from layover.stores.sqlite import SqliteStore
+
+keep, late = SqliteStore.keep, SqliteStore(sys.argv[2])
+
+async def keep_and_open(self, batch):
+    await keep(self, batch)
+    if late._writer is None:
+        await late.open("late")
+
+SqliteStore.keep = keep_and_open
+main()
+"""
+
+
+def test_a_source_that_is_opened_meanwhile_is_told(source: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", _OPENED, "copy", str(source), str(tmp_path / "target.db")]
+    done = subprocess.run(words, check=False, timeout=120, capture_output=True)  # noqa: S603 - our own
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"was opened while it was copied; 1 instance of it run: late." in done.stderr
+
+
 def test_what_fails_on_its_way_says_how_to_go_on(source: Path, postgres: Databases) -> None:
     """A database that cannot keep an execution is told by the execution, and the rest can be copied once it is gone."""
     db = apsw.Connection(str(source))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from layover.nodes.context import NodeContext
     from layover.nodes.registry import AnyFunction
+    from layover.ports.hints import Hint
     from layover.ports.records import Head
     from layover.ports.store import Store
 
@@ -88,6 +89,13 @@ def settings_with(**settings: object) -> Settings:
     return Settings(**{**PROMPT, **settings})  # type: ignore[arg-type]  # a wrong one is noticed at once
 
 
+class _Deaf(PostgresStore):
+    """A store that never has its engine look because of others."""
+
+    def listen(self, hear: Callable[[Hint], None]) -> None:
+        pass
+
+
 class HandWound:
     """The time that a store has, which passes when a test says so; between two looks engines go on by themselves."""
 
@@ -100,7 +108,7 @@ class HandWound:
     def store(self, folder: Path) -> Store:
         """Return a store that goes by this clock."""
         if folder in _elsewhere:
-            return PostgresStore(address_in(folder), clock=self)
+            return _Deaf(address_in(folder), clock=self)
         return SqliteStore(folder / "layover.db", clock=self, between_looks=0)
 
     def skip(self, engine: EngineOn, milliseconds: int) -> None:

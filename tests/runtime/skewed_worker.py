@@ -50,9 +50,6 @@ from layover.runtime.ids import id_from_key
 from layover.runtime.settings import Settings
 
 LEASE = 2_400
-from layover.stores.postgres import PostgresStore
-async def _wrong(self): return int(time.time()*1000)
-PostgresStore.now = _wrong
 RENEWALS = 5  # three in the length of a lease
 
 

@@ -123,8 +123,8 @@ async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
 
 
 async def test_an_execution_that_loses_one_instance_after_the_other_is_held(tmp_path: Path) -> None:
-    work = Held()
-    async with engine_at(tmp_path, work, max_takeovers=2, **NEVER) as engine:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work, max_takeovers=2, **NEVER) as engine:
         await engine.register(FLOW)
         started = await engine.start("flow")
         await work.begun()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -47,10 +48,10 @@ class Machine:
             text=True,
         )
 
-    def says(self, word: str) -> None:
+    async def says(self, word: str) -> None:
         """Wait until it says a word."""
         assert self.process.stdout is not None
-        assert self.process.stdout.readline() == f"{word}\n"
+        assert await asyncio.to_thread(self.process.stdout.readline) == f"{word}\n"
 
     def hears(self, word: str) -> None:
         assert self.process.stdin is not None
@@ -59,7 +60,10 @@ class Machine:
 
     def dies(self) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
 
 
 @asynccontextmanager
@@ -94,16 +98,16 @@ async def test_instances_may_have_clocks_that_are_wrong(on_postgres: str, tmp_pa
     behind = Machine(tmp_path, on_postgres, "behind", BEHIND, running=-(10**9))
     try:
         for machine in (ahead, behind):
-            machine.says("holding")
+            await machine.says("holding")
         for machine in (ahead, behind):
-            machine.says("renewed")  # for longer than a lease, and their timers have fired
+            await machine.says("renewed")  # for longer than a lease, and their timers have fired
         await nobodys_lease_was_taken(on_postgres, ahead, behind)
         await all_times_are_the_databases(on_postgres, began)
 
         ahead.dies()
         leases = {head.execution_id: head.wake_at for head in await held(on_postgres, ahead) if head.owner is not None}
         behind.hears(ahead.name)
-        behind.says("done")
+        await behind.says("done")
         for head in await held(on_postgres, ahead):
             assert (head.status, head.epoch) == ("completed", 2)
         for execution_id, lease_until in leases.items():

@@ -1,4 +1,4 @@
-"""A PostgreSQL that is restarted, killed, or ends every connection, under load: engines go on by themselves.
+"""A PostgreSQL that is restarted, killed, or cut off, under load: engines go on by themselves.
 
 All executions come to the end that they should, nothing is done twice, and the database is as it must be.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import random
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -20,17 +22,22 @@ from layover.stores.postgres import PostgresStore
 from tests.conftest import FACTOR
 from tests.runtime.harness import call, child, delay, end, flow, form, settings_with, until_status
 from tests.servers.postgres import run
+from tests.servers.proxy import Proxy
 from tests.servers.server import PostgresServer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-T = TypeVar("T")
-Trouble: TypeAlias = "Callable[[PostgresServer], Awaitable[None]]"
+    from tests.servers.proxy import Way
 
+T = TypeVar("T")
+Trouble: TypeAlias = "Callable[[], Awaitable[None]]"
+
+SEED = int(os.environ.get("LAYOVER_SEED", "1"))
 EXECUTIONS = 24
 STEPS = 4  # calls of each
-TROUBLES = 3 * FACTOR
+TROUBLES = min(3 * FACTOR, 12)
+CUTS = min(24 * FACTOR, 48)
 
 FLOWS = (
     flow(call("c"), delay(duration="10ms"), call("d"), end("${nodes.d}"), name="inner"),
@@ -111,21 +118,15 @@ async def end_all(server: PostgresServer) -> None:
         await run(server.address(), END_ALL)
 
 
-async def again_and_again(trouble: Trouble, server: PostgresServer, work: Work) -> None:
+async def again_and_again(trouble: Trouble, times: int, work: Work) -> None:
     """Make trouble each time that a part of the work has been done."""
-    for n in range(TROUBLES):
-        await work.until((n + 1) * EXECUTIONS * STEPS // (TROUBLES + 1))
-        await trouble(server)
+    for n in range(times):
+        await work.until((n + 1) * EXECUTIONS * STEPS // (times + 1))
+        await trouble()
 
 
-@pytest.mark.parametrize("trouble", [restart, crash, kill, end_all])
-async def test_engines_come_through_trouble_of_their_server(
-    server: PostgresServer,
-    trouble: Trouble,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    address = f"{server.address()}?schema=layover_{trouble.__name__}"
-    caplog.set_level(logging.ERROR)
+async def come_through(address: str, trouble: Trouble, times: int) -> None:
+    """Have two engines do their work in spite of trouble."""
     work = Work()
     settings = settings_with(lease_ttl=1_500, outbox_poll=100)
     async with (
@@ -135,15 +136,49 @@ async def test_engines_come_through_trouble_of_their_server(
         for definition in FLOWS:
             await one.register(definition)
         lives = [live((one, two)[n % 2], n) for n in range(EXECUTIONS)]
-        *ends, _ = await asyncio.gather(*lives, again_and_again(trouble, server, work))
+        *ends, _ = await asyncio.gather(*lives, again_and_again(trouble, times, work))
     assert ends == [{"answered": n, "inside": "d", "own": "b"} for n in range(EXECUTIONS)]
     assert set(work.made.values()) == {1}
-    assert [record.getMessage() for record in caplog.records] == []
+
+
+async def is_sound(address: str) -> None:
+    """Hold the database against everything that must be true of it."""
     store = PostgresStore(address)
     await store.open_to_read()
     assert await violations(store) == []
     assert await store.counts() == {"completed": 2 * EXECUTIONS}
     await store.close()
+
+
+@pytest.mark.parametrize("trouble", [restart, crash, kill, end_all])
+async def test_engines_come_through_trouble_of_their_server(
+    server: PostgresServer,
+    trouble: Callable[[PostgresServer], Awaitable[None]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.ERROR)
+    address = f"{server.address()}?schema=layover_{trouble.__name__}"
+    await come_through(address, lambda: trouble(server), TROUBLES)
+    assert [record.getMessage() for record in caplog.records] == []  # no part of them has died
+    await is_sound(address)
+
+
+async def test_engines_come_through_lines_that_are_cut_anywhere(
+    server: PostgresServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    address = f"{server.address()}?schema=layover_cut"
+    dice = random.Random(SEED)  # noqa: S311 - it can be repeated
+    async with Proxy(address) as proxy:
+
+        async def cut() -> None:
+            way: Way = dice.choice(("request", "reply"))
+            proxy.cut_after(way, dice.randrange(3_000))
+            await proxy.until_cut()
+
+        await come_through(proxy.address(address), cut, CUTS)
+    assert [record.getMessage() for record in caplog.records] == []
+    await is_sound(address)
 
 
 async def test_an_engine_does_not_start_without_its_server_and_does_when_it_is_back(server: PostgresServer) -> None:

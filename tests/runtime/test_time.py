@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
+import pytest
+
 from layover.core.engine.events import PausePointReminded
-from tests.runtime.harness import HOUR, HandWound, approval, delay, end, engine_on, flow, look, until_seq
+from tests.runtime.harness import HOUR, HandWound, approval, delay, end, engine_on, flow, form, look, until_seq
 
 
 async def test_a_delay_ends_when_its_time_has_passed_and_not_before(tmp_path: Path) -> None:
@@ -81,3 +83,23 @@ async def test_a_pause_that_lasts_too_long_ends_the_execution(tmp_path: Path) ->
         done = await engine.wait(started.id)
         assert done.error is not None
         assert (done.status, done.error.code) == ("failed", "pause_expired")
+
+
+@pytest.mark.parametrize("snapshot_at_rest", [1, 100])
+async def test_time_never_goes_back_in_a_log_though_the_clocks_of_instances_differ(
+    tmp_path: Path, snapshot_at_rest: int
+) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), snapshot_at_rest=snapshot_at_rest) as engine:
+        await engine.register(flow(form(), end("${nodes.ask.n}")))
+        started = await engine.start("flow", wait="rest")
+    clock.now -= 60_000  # as another instance believes
+    async with engine_on(clock.store(tmp_path), snapshot_at_rest=snapshot_at_rest) as engine:
+        (row,) = await engine.points(started.id)
+        await engine.answer(row.point.id, {"n": 1}, by="ann")
+        assert await engine.result(started.id) == 1
+    clock.now -= 60_000
+    async with engine_on(clock.store(tmp_path), snapshot_at_rest=snapshot_at_rest) as engine:
+        await engine.rewind(started.id, "ask", "once more", by="op")
+        moments = [one.at for one in await engine.history(started.id)]
+    assert moments == sorted(moments)

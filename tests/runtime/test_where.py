@@ -26,8 +26,8 @@ def nested(levels: int) -> dict[str, object]:
     return found
 
 
-async def found(engine: EngineOn, where: dict[str, object], **others: str) -> set[str]:
-    return {row.head.execution_id for row in await engine.list(where=where, **others)}
+async def found(engine: EngineOn, where: dict[str, object], workflow: str | None = None) -> set[str]:
+    return {row.head.execution_id for row in await engine.list(where=where, workflow=workflow)}
 
 
 async def test_an_execution_is_found_by_its_input_open_or_closed(tmp_path: Path) -> None:

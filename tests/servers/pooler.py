@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from types import TracebackType
 
 _PROTOCOL, _CANCEL, _TLS, _GSS = 196_608, 80_877_102, 80_877_103, 80_877_104
@@ -207,7 +208,7 @@ class Pooler:
             await writer.drain()
         writer.close()
 
-    def _keep(self, work: object) -> None:
-        task = asyncio.ensure_future(work)
+    def _keep(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -59,6 +59,7 @@ class Proxy:
         self._going = asyncio.Event()
         self._going.set()
         self._cut: _Cut | None = None
+        self._has_cut = asyncio.Event()
         self._left = 0
         self._asked = b""
         self.attempts = 0
@@ -101,15 +102,21 @@ class Proxy:
     def cut_after(self, way: Way, count: int) -> None:
         """Cut whichever connection the so-manieth byte passes on, right after it; with 0, when the first one comes."""
         self._cut, self._left = _Cut(way, count), count
+        self._has_cut.clear()
 
     def cut_reply_to(self, text: bytes, after: int = 0) -> None:
         """Cut after so many bytes of the reply to whatever has a text in it; with 0, when the reply begins."""
         self._cut, self._left, self._asked = _Cut("reply", after, text), after, b""
+        self._has_cut.clear()
 
     @property
     def is_armed(self) -> bool:
         """Whether a cut is still to come."""
         return self._cut is not None
+
+    async def until_cut(self) -> None:
+        """Wait until the cut that was asked for has come."""
+        await self._has_cut.wait()
 
     async def quiet(self) -> None:
         """Wait until the server has noticed every cut, and so has done or dropped all that it was asked."""
@@ -192,6 +199,7 @@ class Proxy:
         if self._left:
             return allowed, False
         self._cut = None
+        self._has_cut.set()
         return allowed, True
 
 

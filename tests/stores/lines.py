@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layover.stores.postgres import PostgresStore
 from tests.servers.postgres import ask, connect, schema_of
@@ -11,6 +11,7 @@ from tests.servers.proxy import Proxy
 from tests.stores.conformance import NEW, OTHER, Clock, uid
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator
 
     import asyncpg
@@ -60,11 +61,11 @@ def lock_heads(address: str, *ns: int) -> str:
     return f"SELECT FROM {schema_of(address)}.heads WHERE execution_id IN ({ids}) FOR UPDATE"
 
 
-async def until_waiting(address: str, count: int) -> None:
-    """Return when so many statements on this schema wait for a lock."""
+async def until_waiting(address: str, count: int, *, unless: asyncio.Future[Any] | None = None) -> None:
+    """Return when so many statements on this schema wait for a lock, or something has come to an end."""
     asked = f"""
         SELECT count(*) FROM pg_stat_activity
-        WHERE wait_event_type = 'Lock' AND query LIKE '%{schema_of(address)}.heads%'
+        WHERE wait_event_type = 'Lock' AND query LIKE '%{schema_of(address)}%heads%'
     """  # noqa: S608 - our own names
-    while await ask(address, asked) != count:
+    while await ask(address, asked) != count and not (unless is not None and unless.done()):
         pass

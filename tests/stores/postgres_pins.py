@@ -158,8 +158,6 @@ READS_ALL = {
     "kept_between": "the same",
     "purge_between": "the same, for all that began in that week",
 }
-# What is sought only once rows have been counted: until then its `EXISTS` is thought to be cheaper for all at once.
-ONLY_WHEN_GROWN = {"renew"}
 IN_ORDER = [
     "page", "page_of_parent", "page_of_paused", "history", "points", "points_waiting", "signals", "expendable",
     "signals_undispatched", "waits", "versions_of", "latest_version", "commands_after",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from layover.stores.postgres.address import Address
+
 Plan: TypeAlias = "dict[str, Any]"
 
 # Enough rows for the server to see what an index is worth. Their executions began in the weeks 0 to 9.
@@ -44,15 +46,23 @@ def texts(schema: str = "layover") -> dict[str, str]:
 async def schema_with(*, rows: bool) -> AsyncIterator[tuple[asyncpg.Connection, dict[str, str]]]:
     """Give a connection as a store has it, and the statements as they read in a schema of their own."""
     address = read_address(fresh_schema())
-    await migrate(address, 0)
-    connection = await connect(address)
+    connection = await make_tables(address)
     try:
-        weeks = "CREATE TABLE IF NOT EXISTS layover.events_{0} PARTITION OF layover.events FOR VALUES IN ({0});"
-        script = "".join(weeks.format(week) for week in _WEEKS_WITH_PARTITION) + (_ROWS.read_text() if rows else "")
-        await connection.execute(in_schema(script, address.schema))
+        if rows:
+            await connection.execute(in_schema(_ROWS.read_text(), address.schema))
         yield connection, texts(address.schema)
     finally:
         await connection.close()
+
+
+async def make_tables(address: Address) -> asyncpg.Connection:
+    """Make empty tables, with partitions for the first weeks of all; return a connection as a store has it."""
+    await migrate(address, 0)
+    connection = await connect(address)
+    weeks = "CREATE TABLE IF NOT EXISTS layover.events_{0} PARTITION OF layover.events FOR VALUES IN ({0});"
+    script = "".join(weeks.format(week) for week in _WEEKS_WITH_PARTITION)
+    await connection.execute(in_schema(script, address.schema))
+    return connection
 
 
 async def plans(*, rows: bool) -> dict[str, Plan]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
-from layover.ports.records import ExecutionFilter, NewExecution
+from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
 from layover.runtime.copying import (
     Begun,
     CannotBeKept,
@@ -36,7 +36,9 @@ from tests.stores.conformance import (
     commit,
     create,
     creation,
+    enqueue,
     following,
+    go_on,
     head,
     ids,
     signal,
@@ -193,6 +195,27 @@ async def test_what_was_driven_is_due_at_once_and_its_driver_is_fenced(stores: S
     (claimed,) = (await claim(target, 100, instance=OTHER)).claimed
     assert (claimed.head.epoch, claimed.head.last_seq) == (was.epoch + 1, was.last_seq)
     assert (await commit(target, following(was))).verdict == "fenced"
+
+
+async def test_what_was_driven_is_due_since_its_first_unheard_command(stores: Stores) -> None:
+    """Clocks may differ: a command can have come, by its own time, before what was written before it."""
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await create(source)
+    for n, now in enumerate((80, 90, 70)):
+        await enqueue(source, source_n=n, now=now)
+    await copied(source, target)
+    assert (await head(target)).wake_at == 70
+
+
+async def test_what_is_closed_is_never_due_though_somebody_had_it(stores: Stores) -> None:
+    source, target = await stores.open("memory"), await stores.open("sqlite")
+    await create(source)
+    await go_on(source, status="completed", closed=Closed(), rest=Rest())
+    await claim(source, 500, n=1)
+    assert (await head(source)).owner == ME
+    await copied(source, target)
+    copy_of_it = await head(target)
+    assert (copy_of_it.owner, copy_of_it.wake_at) == (None, None)
 
 
 async def test_what_rests_is_due_when_it_was(stores: Stores) -> None:

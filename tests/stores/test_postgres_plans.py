@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.stores.postgres_pins import IN_ORDER, NO_TABLE, ONLY_INSERTED, ONLY_WHEN_GROWN, PINNED, READS_ALL, SOUGHT
+from tests.stores.postgres_pins import IN_ORDER, NO_TABLE, ONLY_INSERTED, PINNED, READS_ALL, SOUGHT
 from tests.stores.postgres_plans import is_sorted, nodes, plan_as_run, plans, scans, schema_with, seeks, texts
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_a_hot_statement_seeks_in_the_right_index(grown: dict[str, Plan], name: 
 @pytest.mark.parametrize("name", sorted(texts().keys() - READS_ALL.keys()))
 def test_no_table_is_read_from_end_to_end(grown: dict[str, Plan], young: dict[str, Plan], name: str) -> None:
     assert scans(grown[name]) == []
-    assert scans(young[name]) == [] or name in ONLY_WHEN_GROWN
+    assert scans(young[name]) == []
 
 
 @pytest.mark.parametrize("name", sorted(NO_TABLE | ONLY_INSERTED))

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from layover.core.engine.signals import awaited_signals
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.messages import ADMIT
@@ -27,6 +28,7 @@ _STERNLY = 40  # seconds in which what is cancelled must come to its end
 _PAUSE = 0.2
 _SECOND_LOOK = 3
 _AT_ONCE = 10
+_IN_A_ROW = 3
 _EVER = 2**62
 
 
@@ -41,6 +43,7 @@ class Finish:
 
     async def finish(self, say: Callable[[str], None]) -> list[str]:
         """Bring all to their ends; return those that do not come to it."""
+        await self._store_answers()
         left = await self._until(self._kindly, self._help_on)
         if left:
             why: Counter[str] = Counter()
@@ -52,6 +55,17 @@ class Finish:
         if not left and not await self._has_sent_all():
             self._deeds.problems.append("messages are left in the outbox, although all executions are closed")
         return [row.head.execution_id for row in left]
+
+    async def _store_answers(self) -> None:
+        """Return when a server that was away is found again by all of our connections."""
+        found = 0
+        while found < _IN_A_ROW:
+            try:
+                await asyncio.gather(*(self._engine.counts() for _ in range(_AT_ONCE)))
+                found += 1
+            except StoreUnavailable:
+                found = 0
+                await asyncio.sleep(_PAUSE)
 
     async def _reasons(self, row: ExecutionRow) -> list[str]:
         """Return the kinds of what an execution waits for."""

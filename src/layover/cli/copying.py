@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -20,7 +20,7 @@ from layover.runtime.copying import Begun, NotACopy, NotEmpty, Tally, begun, che
 from layover.runtime.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from layover.ports.store import Inspectable
     from layover.runtime.copying import Progress
@@ -97,18 +97,26 @@ async def _copied(source: str, target: str, screen: _Screen, *, resume: bool) ->
     async with _source(source) as ours:
         after = await _begun(ours, target, screen, resume=resume)
         async with _target(target) as theirs:
+            if after == Begun():
+                with _refused(target):
+                    await check_empty(theirs)  # somebody else may have copied into it since
             try:
-                written = await copy(ours, theirs, after, screen.tell)
-                compared = await compare(ours, theirs, screen.tell)
+                result = await _moved(ours, theirs, after, screen)
             except LayoverError as error:
                 stop = told(error)
                 advice = (stop.hint,) if stop.hint else ()
                 raise Stop(stop.message, stop.code, hint=_go_on(source, target), details=advice) from error
-            found = [_found("copy", difference) for difference in compared.differences]
-            for where, store in (("source", ours), ("target", theirs)):
-                found += [_found(where, violation) async for violation in verify(store, screen.tell_verified)]
         await _check_unused(source, "was opened while it was copied")
-        return Result(tally=compared.tally, written=written, found=tuple(found))
+        return result
+
+
+async def _moved(ours: Inspectable, theirs: Inspectable, after: Begun, screen: _Screen) -> Result:
+    written = await copy(ours, theirs, after, screen.tell)
+    compared = await compare(ours, theirs, screen.tell)
+    found = [_found("copy", difference) for difference in compared.differences]
+    for where, store in (("source", ours), ("target", theirs)):
+        found += [_found(where, violation) async for violation in verify(store, screen.tell_verified)]
+    return Result(tally=compared.tally, written=written, found=tuple(found))
 
 
 async def _begun(ours: Inspectable, target: str, screen: _Screen, *, resume: bool) -> Begun:
@@ -119,18 +127,26 @@ async def _begun(ours: Inspectable, target: str, screen: _Screen, *, resume: boo
     theirs = inspectable_store(target)
     await theirs.open_to_read()
     try:
-        if resume:
-            return await begun(ours, theirs, screen.tell)
-        await check_empty(theirs)
-        return Begun()
+        with _refused(target):
+            if resume:
+                return await begun(ours, theirs, screen.tell)
+            await check_empty(theirs)
+            return Begun()
+    finally:
+        await theirs.close()
+
+
+@contextmanager
+def _refused(target: str) -> Iterator[None]:
+    """Tell why a target cannot be copied into."""
+    try:
+        yield
     except NotEmpty as error:
         hint = "If it is a copy of this source that was interrupted, --resume goes on with it."
         raise Stop(f"{without_password(target)} is not empty.", WRONG_STATE, hint=hint) from error
     except NotACopy as error:
         text = f"{without_password(target)} is no copy of this source: {error.message}"
         raise Stop(text, WRONG_STATE, hint="Copy into an empty database.") from error
-    finally:
-        await theirs.close()
 
 
 @asynccontextmanager

@@ -22,6 +22,7 @@ class Kept(NamedTuple):
     last_epoch: int
     snapshot_seq: int
     size: int
+    last_at: int = 0  # the time of its last event; a snapshot does not tell it
 
 
 # What a state takes of memory, as measured: so much by itself, and so many times the bytes of its log.

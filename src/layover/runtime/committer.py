@@ -197,10 +197,10 @@ class Committer:
         landed = (head.last_epoch, head.last_seq) == (append.epoch, append.expected_seq + append.count)
         if not append.count:  # it only took note of commands
             landed = landed and head.commands_done >= append.commands_seen and head.owner in (None, append.owner)
-        if landed and (append.new is None or append.rest is not None or head.owner == append.owner):
+        is_driven_here = (head.owner, head.epoch) == (append.owner, append.epoch)
+        if landed and (append.new is None or append.rest is not None or is_driven_here):
             return Outcome(verdict="passed", commands_seq=append.commands_seen)
-        mine = (head.owner, head.epoch, head.last_seq) == (append.owner, append.epoch, append.expected_seq)
-        if mine:
+        if is_driven_here and head.last_seq == append.expected_seq:
             return None
         if append.new is not None and not await self._has_begun_it(append):
             return Outcome(verdict="exists")

@@ -126,6 +126,7 @@ class Control(Executions):
             if loaded is None:
                 raise UnknownExecution(f"There is no execution {head.execution_id}.")
             kept = await instance.driver.state_of(loaded)
+        kept = await instance.driver.timed(claimed.head, kept)
         message = instance.beginning.ask_again(kept.state, claimed.head.priority)
         instance.driver.go_on(claimed, kept, lease_until, command, message=message)
         seen = claimed.head.last_seq

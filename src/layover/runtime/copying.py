@@ -73,11 +73,6 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     signal: str = ""
     rate: str = ""
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing is there."""
-        return self == Begun()
-
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
     """How much there is in a database."""

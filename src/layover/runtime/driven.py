@@ -67,6 +67,7 @@ class Driven:
         "_derived",
         "_driver",
         "_inputs",
+        "_last_at",
         "_line",
         "_places",
         "_refusals",
@@ -115,6 +116,7 @@ class Driven:
         self.state: Execution = kept.state
         self.last_seq = kept.last_seq
         self.last_epoch = kept.last_epoch
+        self._last_at = kept.last_at
         self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
@@ -167,7 +169,7 @@ class Driven:
     def flush(self) -> None:
         """Write what has been acted upon, and is not in the log yet."""
         if self.unwritten.count and self._append is None and not self.dropped:
-            self._write(Step([], [], [], None, self._driver.clock.now()))
+            self._write(Step([], [], [], None, self._now()))
 
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
@@ -201,7 +203,7 @@ class Driven:
             return
         tried, self._inputs = self._inputs, []
         try:
-            step = self._decide(tried, self._driver.clock.now())
+            step = self._decide(tried, self._now())
             if step.events:
                 if self._by_leg:
                     self._write_later(step)
@@ -212,6 +214,11 @@ class Driven:
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
             _log.exception("decision_failed execution=%s", self.id)
             self._give_up(Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
+
+    def _now(self) -> int:
+        """Return the time. The clocks of instances differ a little; in one log it does not go back for that."""
+        self._last_at = max(self._last_at, self._driver.clock.now())
+        return self._last_at
 
     def _decide(self, tried: list[cmd.AnyCommand], now: int) -> Step:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
@@ -449,7 +456,7 @@ class Driven:
 
     def keep(self) -> Kept:
         """Return the state with all that is needed to go on from it."""
-        return Kept(self.state, self.last_seq, self.last_epoch, self.snapshot_seq, self._size)
+        return Kept(self.state, self.last_seq, self.last_epoch, self.snapshot_seq, self._size, self._last_at)
 
     def drop(self) -> None:
         """Let go of the execution: it is somebody else's now."""

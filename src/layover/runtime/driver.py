@@ -148,6 +148,7 @@ class Driver:
         for claimed, loaded in zip(claims, found, strict=True):
             try:
                 kept = await self.state_of(_found(loaded, claimed.head.execution_id))
+                kept = await self.timed(claimed.head, kept)
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not stop the others
                 # It is not lost: it stays as it is, and is looked at again in case the cause goes away.
                 _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
@@ -183,6 +184,13 @@ class Driver:
             _log.warning("snapshot_unusable execution=%s error=%s", loaded.head.execution_id, error.message)
             entries = await self._store.history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
             return state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
+
+    async def timed(self, head: Head, kept: Kept) -> Kept:
+        """Return a state that is to be gone on from, with the time of its last event: if need be, the log tells it."""
+        if kept.last_at:
+            return kept
+        entries = await self._store.history(head.execution_id, head.last_seq, 1)
+        return kept._replace(last_at=entries[-1].at) if entries else kept
 
     def go_on(
         self, claimed: Claimed, kept: Kept, lease_until: int, *first: cmd.AnyCommand, message: Message | None = None
@@ -363,4 +371,5 @@ def state_from(loaded: Loaded, plan: Plan) -> Kept:
             f"The log of {loaded.head.execution_id} has {found + 1} events; its head says {loaded.head.last_seq + 1}.",
             code="corrupt_log",
         )
-    return Kept(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size)
+    last_at = loaded.entries[-1].at if loaded.entries else 0
+    return Kept(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)

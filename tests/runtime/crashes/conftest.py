@@ -6,17 +6,18 @@ import pytest
 
 from tests.servers.postgres import databases
 
-from .world import KINDS, SQLITE, World
+from .world import POSTGRES, SQLITE, World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    is_file = request.param == SQLITE
-    world = World(tmp_path, f"sqlite:///{tmp_path / 'crash.db'}" if is_file else databases.address())
+@pytest.fixture(params=[SQLITE, POSTGRES])
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "machine"))
+    kind = request.param
+    world = World(tmp_path, f"sqlite:///{tmp_path / 'crash.db'}" if kind == SQLITE else databases.address(), kind)
     yield world
     world.clean_up()
     databases.give_back()

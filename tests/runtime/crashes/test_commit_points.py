@@ -25,7 +25,11 @@ TIMES: dict[CommitPoint, tuple[int, ...]] = {
     CommitPoint.LEASES_RELEASED: (1, 2),
 }
 MOMENTS = [(point, n) for point in CommitPoint for n in TIMES.get(point, (1, 4))]
-CASES = everywhere(MOMENTS, [(point, TIMES.get(point, (1, 4))[-1]) for point in CommitPoint])
+CASES = everywhere(
+    MOMENTS,
+    few=[(point, TIMES.get(point, (1, 4))[-1]) for point in CommitPoint],
+    near=[(CommitPoint.ROWS_WRITTEN, 3), (CommitPoint.CALL_RETURNED, 3)],
+)
 
 
 @pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])

@@ -37,20 +37,23 @@ if TYPE_CHECKING:
     from layover.ports.records import Head
     from layover.ports.store import Inspectable, Store
 
-SQLITE, POSTGRES = KINDS = ("sqlite", "postgres")
+# The last is on PostgreSQL too, with all processes on one machine; else each of them is on a machine of its own.
+SQLITE, POSTGRES, NEIGHBOURS = ("sqlite", "postgres", "neighbours")
 _ROOT = Path(__file__).parents[3]
 _LONGEST = 120  # seconds that a process may take on a machine that is busy with other things
-# Nobody sees at once that a process is dead whose database is on a server: its leases have to run out.
-_LEASE = 1_000
+# Nobody sees that a process is dead on another machine: its leases have to run out. A neighbour's never do so here.
+_LEASES = {SQLITE: {}, POSTGRES: {"lease_ttl": 1_000}, NEIGHBOURS: {"lease_ttl": 3_600_000}}
 
 
-def everywhere(cases: Sequence[tuple[object, ...]], few: Sequence[tuple[object, ...]]) -> list[ParameterSet]:
-    """Return the kind of database with each case: all cases on SQLite, and on PostgreSQL a few of them.
+def everywhere(
+    cases: Sequence[tuple[object, ...]], few: Sequence[tuple[object, ...]], near: Sequence[tuple[object, ...]] = ()
+) -> list[ParameterSet]:
+    """Return the kind of database with each case: all on SQLite, a few on PostgreSQL, and some of them with neighbours.
 
-    There each takes as long as a lease. `make torture` has time for all.
+    On PostgreSQL each takes as long as a lease. `make torture` has time for all.
     """
-    assert set(few) <= set(cases)
-    chosen = {SQLITE: cases, POSTGRES: cases if FACTOR > 1 else few}
+    assert {*few, *near} <= set(cases)
+    chosen = {SQLITE: cases, POSTGRES: cases if FACTOR > 1 else few, NEIGHBOURS: near}
     return [
         pytest.param(kind, *case, id="-".join(map(str, (kind, *case))))
         for kind, some in chosen.items()
@@ -61,11 +64,12 @@ def everywhere(cases: Sequence[tuple[object, ...]], few: Sequence[tuple[object, 
 class Process:
     """A process that runs the workload, or another of the programs beside it."""
 
-    def __init__(self, folder: Path, options: Options, program: str) -> None:
+    def __init__(self, folder: Path, options: Options, program: str, machine: str | None) -> None:
         words = [sys.executable, "-m", f"tests.runtime.crashes.{program}", str(folder)]
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [*words, msgspec.json.encode(options).decode()],
             cwd=_ROOT,
+            env={**os.environ, "XDG_RUNTIME_DIR": machine} if machine else None,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -123,19 +127,20 @@ class Process:
 class World:
     """A folder with a database and what was done, and what must hold of both."""
 
-    def __init__(self, folder: Path, address: str) -> None:
+    def __init__(self, folder: Path, address: str, kind: str = SQLITE) -> None:
         self.folder = folder
         self.address = address
         self.tables = Tables(address)
-        self._settings = {} if address.startswith(SQLITE) else {"lease_ttl": _LEASE}
+        self.kind = kind
         self.effects = workload.Effects(folder)
         self._processes: list[Process] = []
 
     def run(self, program: str = "worker", *, settings: dict[str, int] | None = None, **options: object) -> Process:
         """Begin a process."""
-        settings = {**self._settings, **(settings or {})}
+        settings = {**_LEASES[self.kind], **(settings or {})}
+        machine = str(self.folder / f"machine_{len(self._processes)}") if self.kind == POSTGRES else None
         chosen = Options(self.address, settings=settings, **options)  # type: ignore[arg-type]  # noticed at once
-        process = Process(self.folder, chosen, program)
+        process = Process(self.folder, chosen, program, machine)
         self._processes.append(process)
         return process
 

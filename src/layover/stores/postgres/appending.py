@@ -126,7 +126,7 @@ class _Group:
         values["new_parents"] = [info.parent_id for info in infos]
         values["new_correlation_ids"] = [info.correlation_id for info in infos]
         values["new_tags"] = [_json(info.tags) for info in infos]
-        values["new_inputs"] = [_input(append) for append in appends]
+        values["new_inputs"] = [kept_input(append.input) for append in appends]
         values["new_status"] = [append.status for append in appends]
         values["new_epochs"] = [append.epoch for append in appends]
         values["new_owners"] = [append.owner if append.rest is None else None for append in appends]
@@ -251,11 +251,6 @@ _UNWAITED = ("unwaited_ids", "unwaited_points")
 def _own_count(append: Append) -> int:
     """Return how many events are in the last entry: those of earlier moments have entries of their own."""
     return append.count - sum(entry.count for entry in append.earlier) if append.earlier else append.count
-
-
-def _input(append: Append) -> str | None:
-    kept = kept_input(append.input)
-    return kept.decode() if kept is not None else None
 
 
 def _json(texts: tuple[str, ...]) -> str | None:

@@ -49,7 +49,7 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
             return StoreUnavailable(f"{shown} is not there: {error}. Create the database first.", code="no_database")
         case pg.UndefinedTableError() | pg.InvalidSchemaNameError() | pg.UndefinedColumnError():
             return StoreUnusable(f"{shown} is not a database of ours, or of another release: {error}.", code="foreign")
-        case pg.InvalidSQLStatementNameError() | pg.DuplicatePreparedStatementError() | pg.ProtocolViolationError():
+        case _ if _is_pooled(error):
             text = "is behind a pooler; say so with `?pooler=transaction` in its address"
             return StoreUnavailable(f"{shown} {text} ({error}).", code="pooled")
         case pg.DataCorruptedError() | pg.IndexCorruptedError():
@@ -72,3 +72,10 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
             return StoreUnavailable(f"{shown} cannot do this now: {error}.")
         case _:
             return StoreError(f"{shown}: {error}.")
+
+
+def _is_pooled(error: BaseException) -> bool:
+    """Whether there is a pooler that nobody told us of: it takes no settings, or mixes up statements."""
+    if isinstance(error, pg.ProtocolViolationError):  # a pooler says everything with this one
+        return "startup parameter" in str(error)
+    return isinstance(error, (pg.InvalidSQLStatementNameError, pg.DuplicatePreparedStatementError))

@@ -9,7 +9,7 @@ due AS MATERIALIZED (
     SELECT h.execution_id, h.owner, c.wake_at - 1000 * c.priority::bigint AS urgency
     FROM candidates AS c
     JOIN layover.heads AS h ON h.execution_id = c.execution_id
-    WHERE h.wake_at <= $1
+    WHERE coalesce(h.wake_at, $1 + 1) <= $1 -- so that nobody seeks by it: all that are due would be read once more
     ORDER BY c.wake_at - 1000 * c.priority::bigint, c.execution_id
     LIMIT $4
     FOR NO KEY UPDATE OF h SKIP LOCKED

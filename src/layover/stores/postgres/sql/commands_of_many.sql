@@ -1,4 +1,9 @@
 SELECT c.execution_id, c.n, c.at, c.kind, c.body, c.source, c.source_n
 FROM unnest($1::uuid[], $2::bigint[]) AS w (execution_id, after)
-JOIN layover.commands AS c ON c.execution_id = w.execution_id AND c.n > w.after
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM layover.commands
+    WHERE execution_id = w.execution_id AND n > w.after
+    ORDER BY n -- so that they are sought by it, and not read from the first on
+) AS c
 ORDER BY c.execution_id, c.n

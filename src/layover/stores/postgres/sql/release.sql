@@ -2,7 +2,7 @@ WITH locked AS MATERIALIZED (
     SELECT h.execution_id
     FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
     JOIN layover.heads AS h ON h.execution_id = g.execution_id AND h.epoch = g.epoch
-    WHERE h.owner = $1::text
+    WHERE h.owner IS NOT DISTINCT FROM $1::text -- not sought by it: an instance drives many others
     ORDER BY h.execution_id
     FOR NO KEY UPDATE OF h
 )

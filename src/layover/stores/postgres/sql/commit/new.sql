@@ -6,7 +6,7 @@ given_new AS MATERIALIZED (
         :new_wake_at::bigint[], :new_missing::text[], :new_users::text[], :new_parents::uuid[],
         :new_correlation_ids::text[], :new_tags::text[], :new_counts::integer[], :new_at::bigint[],
         :new_bodies::bytea[], :new_last_seq::integer[], :new_finished_at::bigint[], :new_outcomes::text[],
-        :new_error_codes::text[], :new_inputs::jsonb[]
+        :new_error_codes::text[], :new_inputs::bytea[]
     ) AS g (
         execution_id, workflow, hash, created_at, priority, status, epoch, owner, wake_at, missing, "user", parent_id,
         correlation_id, tags, count, at, body, last_seq, finished_at, outcome, error_code,
@@ -43,7 +43,9 @@ new_executions AS (
         ),
         g.created_at, g."user", g.parent_id, g.correlation_id,
         CASE WHEN g.tags IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) END,
-        g.finished_at, g.outcome, g.error_code, g.input
+        g.finished_at, g.outcome, g.error_code,
+        -- Only UTF8 has every character: in another encoding, one that is not there would keep it from beginning.
+        CASE WHEN getdatabaseencoding() = 'UTF8' THEN convert_from(g.input, 'UTF8')::jsonb END
     FROM given_new AS g
     WHERE (g.execution_id IN (SELECT execution_id FROM new_heads)) IS TRUE
 ),
