@@ -224,9 +224,8 @@ class PostgresFloor:
         at, count = now(), len(step.events)
         head: Row = (id_, WORKFLOW, WORKFLOW, at, 0, status, 1, owner, wake_at)
         execution: Row = (None, None, None, None, None)
-        given = None if step.input is None else step.input.decode()
         entry: Row = (count, at, encode_events(step.events), count - 1)
-        return self._appends.submit(_Append(NEW, (*head, *execution, *entry, None, None, None, given), more))
+        return self._appends.submit(_Append(NEW, (*head, *execution, *entry, None, None, None, step.input), more))
 
     # The lanes
 

@@ -10,7 +10,7 @@ from layover.core.engine.codec import encode_events
 from layover.core.engine.events import NodeCompleted
 from layover.ports.records import Claim, Lease
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
-from tests.runtime.harness import HandWound, Held, address_in, call, end, engine_at, engine_on, flow, look, until
+from tests.runtime.harness import HandWound, Held, address_in, call, delay, end, engine_at, engine_on, flow, look, until
 from tests.runtime.tables import Tables
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -32,9 +32,18 @@ async def steal(engine: Engine, execution_id: str, lease_until: int = 10**15) ->
     return Lease(execution_id=execution_id, epoch=claimed.head.epoch)
 
 
+async def settle(*engines: Engine) -> None:
+    """Have engines look what is due; from then on they do so only when they are told to."""
+    for engine in engines:
+        await engine.register(flow(delay(duration="1ms"), name="nap"))
+        await engine.start("nap", wait="end")
+        engine.instance.driver.freed.clear()
+
+
 async def test_what_a_fenced_engine_reports_is_not_heard(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work, **NEVER) as engine:
+        await settle(engine)
         await engine.register(FLOW)
         started = await engine.start("flow")
         running = await work.begun()
@@ -56,6 +65,7 @@ async def test_what_a_fenced_engine_reports_is_not_heard(tmp_path: Path) -> None
 async def test_a_renewal_tells_what_was_lost_and_its_call_is_stopped(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work, **NEVER) as engine:
+        await settle(engine)
         await engine.register(FLOW)
         kept, lost = await engine.start("flow"), await engine.start("flow")
         calls = {one.context.execution_id: one for one in await work.all_begun(2)}
@@ -69,6 +79,7 @@ async def test_a_renewal_tells_what_was_lost_and_its_call_is_stopped(tmp_path: P
 async def test_renewal_moves_the_lease_on(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
+        await settle(engine)
         await engine.register(FLOW)
         started = await engine.start("flow")
         await work.begun()
@@ -88,6 +99,7 @@ async def test_another_engine_takes_over_what_has_run_out_and_the_first_is_fence
         engine_on(clock.store(tmp_path), first, **NEVER) as one,
         engine_on(clock.store(tmp_path), second, **NEVER) as two,
     ):
+        await settle(one, two)
         await one.register(FLOW)
         started = await one.start("flow")
         stale = await first.begun()
@@ -106,6 +118,7 @@ async def test_another_engine_takes_over_what_has_run_out_and_the_first_is_fence
 async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
+        await settle(engine)
         await engine.register(FLOW)
         started = await engine.start("flow")
         first = await work.begun()
@@ -125,6 +138,7 @@ async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
 async def test_an_execution_that_loses_one_instance_after_the_other_is_held(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, max_takeovers=2, **NEVER) as engine:
+        await settle(engine)
         await engine.register(FLOW)
         started = await engine.start("flow")
         await work.begun()

@@ -22,6 +22,10 @@ _ASK_FOR_READY = b"SQF"  # sync, query, function call: the server answers each w
 _LOST = (ConnectionError, asyncio.IncompleteReadError)
 
 
+class NotTrustedError(Exception):
+    """The server wants a proof of who we are, and this pooler gives none."""
+
+
 class _Message(NamedTuple):
     kind: bytes
     body: bytes
@@ -109,7 +113,9 @@ class Pooler:
         writer.write(struct.pack("!I", len(body) + 4) + body)
         server = _Server(reader, writer)
         while (message := await _read(reader)).kind != b"Z":
-            assert message.kind in b"RSKN", message
+            if message.kind == b"E" or (message.kind == b"R" and any(message.body)):
+                writer.close()
+                raise NotTrustedError(message.body)
             if message.kind == b"K":
                 server.key = message.body
             elif message.kind == b"S":

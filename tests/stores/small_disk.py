@@ -29,7 +29,7 @@ def cannot_mount() -> bool:
     with ThreadPoolExecutor(1) as thread:
         try:
             thread.submit(_own_mounts).result()
-        except OSError:
+        except (OSError, AttributeError):  # it is not allowed, or there is no such thing here
             return True
         return False
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from secrets import token_hex
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
 from layover.bootstrap import UnknownDatabase, open_store
 from layover.core.errors import LayoverError
 from layover.ports.errors import StoreUnusable
+from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import Address, MalformedAddress, read_address
 from layover.stores.postgres.connections import check_version, connect
 from layover.stores.postgres.database import Database
-from tests.servers.postgres import postgres_address
+from tests.servers.postgres import postgres_address, run
 
 if TYPE_CHECKING:
     from tests.servers.postgres import Databases
@@ -124,3 +127,15 @@ def test_an_address_leads_to_its_store() -> None:
     with pytest.raises(UnknownDatabase) as refused:
         open_store("mysql://me:s3cret@there/app")
     assert "s3cret" not in refused.value.message
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_database_that_cannot_keep_every_text_is_refused(encoding: str, postgres: Databases) -> None:
+    server, name = postgres.server_address(), f"layover_in_{encoding.lower()}_{token_hex(4)}"
+    await run(server, f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    try:
+        with pytest.raises(StoreUnusable, match="UTF8") as refused:
+            await PostgresStore(urlsplit(server)._replace(path=f"/{name}").geturl()).open("me")
+        assert refused.value.code == "foreign_encoding"
+    finally:
+        await run(server, f"DROP DATABASE {name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +15,13 @@ from layover.ports.records import Claim, Enqueue, Reserved, Rest
 from layover.runtime.engine import Engine
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.stores.postgres import PostgresStore
+from layover.stores.postgres import connections as store_connections
 from tests.conftest import FACTOR
 from tests.runtime.harness import Scripted, call, end, flow, form, settings_with
-from tests.servers.pooler import Pooler
+from tests.servers.pooler import NotTrustedError, Pooler
 from tests.servers.postgres import connect
-from tests.stores.conformance import ME, NEW, Clock, approval, creation, following, head, opened, uid
+from tests.stores.conformance import ME, NEW, Clock, approval, creation, following, head, opened, step, uid
+from tests.stores.lines import locked, until_waiting
 from tests.stores.operations import Operations
 from tests.stores.test_differential import one_stream
 
@@ -35,7 +37,18 @@ POOLED = "&pooler=transaction"
 
 @pytest.fixture(params=[1, 2], ids=["one connection", "two connections"])
 async def pooler(request: pytest.FixtureRequest, postgres: Databases) -> AsyncIterator[Pooler]:
-    async with Pooler(postgres.server_address(), request.param) as found:
+    async with pooling(postgres, request.param) as found:
+        yield found
+
+
+@asynccontextmanager
+async def pooling(postgres: Databases, connections: int, *, refuses_settings: bool = True) -> AsyncIterator[Pooler]:
+    found = Pooler(postgres.server_address(), connections, refuses_settings=refuses_settings)
+    async with AsyncExitStack() as opening:
+        try:
+            await opening.enter_async_context(found)
+        except NotTrustedError as error:
+            pytest.skip(f"the server in LAYOVER_TEST_POSTGRES wants a password, and our pooler has none: {error}")
         yield found
 
 
@@ -111,7 +124,7 @@ async def test_engines_behind_a_pooler_find_by_looking_what_nobody_tells_them(
 
 
 async def test_nothing_of_a_store_is_left_on_a_connection(postgres: Databases) -> None:
-    async with Pooler(postgres.server_address(), 1) as pooler:
+    async with pooling(postgres, 1) as pooler:
         address = postgres.fresh()
         store = PostgresStore(pooler.address(address) + POOLED, clock=Clock())
         await store.open(ME)
@@ -133,7 +146,7 @@ async def test_nothing_of_a_store_is_left_on_a_connection(postgres: Databases) -
 
 @pytest.mark.parametrize("refuses_settings", [True, False])
 async def test_who_does_not_say_that_there_is_a_pooler_is_told_how(postgres: Databases, refuses_settings: bool) -> None:
-    async with Pooler(postgres.server_address(), 2, refuses_settings=refuses_settings) as pooler:
+    async with pooling(postgres, 2, refuses_settings=refuses_settings) as pooler:
         store = PostgresStore(pooler.address(postgres.address()), clock=Clock())
         with pytest.raises(StoreUnavailable, match="pooler=transaction") as refused:
             await _open_and_use(store)
@@ -147,4 +160,25 @@ async def _open_and_use(store: PostgresStore) -> None:
         for n in range(5):
             await _live_one(store, n)
     finally:
+        await store.close()
+
+
+async def test_what_was_given_up_does_not_wait_on_behind_the_pooler(
+    postgres: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has no limit of ours there, so it has to be told that nobody waits for the answer."""
+    monkeypatch.setattr(store_connections, "_BEYOND_STATEMENT", 0.1)
+    address = postgres.address()
+    async with pooling(postgres, 2) as pooler:
+        store = PostgresStore(f"{pooler.address(address)}{POOLED}&statement_timeout=100", clock=Clock())
+        await store.open(ME)
+        await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await store.commit([creation(1)])
+        async with locked(address, 1):
+            with pytest.raises(StoreUnavailable) as refused:
+                await store.commit([step(1)])
+            assert refused.value.code == "too_slow"
+            await until_waiting(address, 0)
+        assert (await head(store, 1)).last_seq == 1
+        assert [outcome.verdict for outcome in await store.commit([step(1)])] == ["passed"]
         await store.close()

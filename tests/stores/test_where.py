@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from secrets import token_hex
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
@@ -12,9 +10,7 @@ from msgspec.structs import replace
 from layover.core.documents import MOST_BYTES
 from layover.ports.errors import StoreError
 from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
-from layover.stores.postgres import PostgresStore
-from tests.servers.postgres import Databases, run
-from tests.stores.conformance import ME, commit, create, creation, go_on, step, uid
+from tests.stores.conformance import commit, create, creation, go_on, step, uid
 
 if TYPE_CHECKING:
     from layover.ports.store import Store
@@ -168,19 +164,3 @@ async def test_a_group_begins_with_and_without_inputs(store: Store) -> None:
     assert [outcome.verdict for outcome in await store.commit(group)] == ["passed"] * 5
     rows = await store.page(ExecutionFilter(where=b'{"n": 3}'))
     assert [row.head.execution_id for row in rows] == [uid(3)]
-
-
-@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-async def test_an_encoding_without_all_characters_keeps_no_execution_from_beginning(
-    encoding: str, postgres: Databases
-) -> None:
-    server, name = postgres.server_address(), f"layover_in_{encoding.lower()}_{token_hex(4)}"
-    await run(server, f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
-    store = PostgresStore(urlsplit(server)._replace(path=f"/{name}").geturl())
-    try:
-        await store.open(ME)
-        await began(store, {1: '{"a": "€"}'.encode(), 2: b'{"a": "\\u20ac"}', 3: b'{"a": 1}'})
-        assert len(await store.page(ExecutionFilter())) == 3
-    finally:
-        await store.close()
-        await run(server, f"DROP DATABASE {name}")

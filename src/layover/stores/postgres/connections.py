@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from layover.stores.postgres.address import Address
 
 _CONNECT_WITHIN = 10.0  # seconds
+_CLOSE_WITHIN = 1.0
 _BEYOND_STATEMENT = 5.0  # seconds that we wait longer than the server should take: then it is not there any more
 FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 2.0
@@ -66,6 +67,7 @@ async def connect(address: Address, name: str = "layover") -> asyncpg.Connection
         raise MalformedAddress(f"{address.shown}: {error}.") from error
     try:
         check_version(address, connection.get_server_version().major)
+        check_encoding(address, connection.get_settings().server_encoding)
         await connection.set_type_codec("uuid", schema="pg_catalog", encoder=key, decoder=text, format="binary")
     except BaseException:
         connection.terminate()
@@ -80,6 +82,13 @@ def check_version(address: Address, major: int) -> None:
         raise StoreUnusable(text, code="old_server")
 
 
+def check_encoding(address: Address, encoding: str) -> None:
+    """Refuse a database that cannot keep every text."""
+    if encoding.upper() not in ("UTF8", "UTF-8"):
+        text = f"{address.shown} keeps texts in {encoding}; Layover needs a database that was made with UTF8."
+        raise StoreUnusable(text, code="foreign_encoding")
+
+
 class Connections:
     """At most so many connections; who finds none free waits for one."""
 
@@ -88,6 +97,7 @@ class Connections:
         self._free: list[asyncpg.Connection] = []
         self._count = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._ending: set[asyncio.Task[None]] = set()
         self.pause = 0.0  # for which nobody tries after the last failure
         self._failed_at = 0.0
         self._not_before = 0.0
@@ -123,15 +133,25 @@ class Connections:
             self._free.append(connection)
         self._next()
 
+    def end(self, connection: asyncpg.Connection) -> None:
+        """Let go of a connection that was not answered; the server is told, if it hears us, that nobody waits for it.
+
+        Behind a pooler nothing else would tell it: what was asked could wait there for ever.
+        """
+        self._count -= 1
+        ending = asyncio.get_running_loop().create_task(_close(connection))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        self._next()
+
     async def close(self) -> None:
         """Let go of all connections; what is in use is let go of when it is given back."""
         self._closed = True
         for connection in self._free:
-            try:
-                await connection.close(timeout=1)
-            except OF_DRIVER:
-                connection.terminate()
+            await _close(connection)
         self._free.clear()
+        if self._ending:
+            await asyncio.wait(self._ending)
         while self._waiting:
             self._next()
 
@@ -163,3 +183,10 @@ class Connections:
             if not turn.done():
                 turn.set_result(None)
                 return
+
+
+async def _close(connection: asyncpg.Connection) -> None:
+    try:
+        await connection.close(timeout=_CLOSE_WITHIN)
+    except OF_DRIVER:
+        connection.terminate()

@@ -113,14 +113,15 @@ class Database:
             self.statements += 1
             try:
                 connection = await self._connections.take()
+                leave = self._connections.give
                 try:
                     return await use(connection)
                 except (TimeoutError, asyncpg.InternalClientError):
                     # The server is silent, and the next one would wait as long again; or it has ended this connection.
-                    connection.terminate()
+                    leave = self._connections.end
                     raise
                 finally:
-                    self._connections.give(connection)
+                    leave(connection)
             except (StoreError, asyncio.CancelledError):
                 raise
             except REPEATABLE as error:

@@ -45,7 +45,7 @@ new_executions AS (
         CASE WHEN g.tags IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) END,
         g.finished_at, g.outcome, g.error_code,
         -- Only UTF8 has every character: in another encoding, one that is not there would keep it from beginning.
-        CASE WHEN getdatabaseencoding() = 'UTF8' THEN convert_from(g.input, 'UTF8')::jsonb END
+        convert_from(g.input, 'UTF8')::jsonb
     FROM given_new AS g
     WHERE (g.execution_id IN (SELECT execution_id FROM new_heads)) IS TRUE
 ),
