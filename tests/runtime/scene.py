@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import apsw
 
 from layover import Engine
+from layover.bootstrap import open_store
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events, encode_events
 from layover.ports.records import Claim, Enqueue, PointFilter
 from layover.runtime.ids import id_from_key
 from layover.runtime.settings import Settings
-from layover.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,10 +58,10 @@ def named(name: str, workflow: str | None = None) -> str:
     return id_from_key(workflow or name, name)
 
 
-async def build(path: Path) -> None:
+async def build(address: str) -> None:
     """Make the database: executions that are done, failed, waiting, asking, held, tried again, driven, and told."""
     global _failing  # noqa: PLW0603 - what a function does is all that can be changed about it
-    nodes, address = [echo, breaks, flaky], f"sqlite:///{path}"
+    nodes = [echo, breaks, flaky]
     async with Engine(address, nodes=nodes, settings=Settings(snapshot_at_rest=1)) as engine:
         for name, graph in WORKFLOWS.items():
             await engine.register(f"name: {name}\nnodes: {graph}\n")
@@ -85,7 +85,7 @@ async def build(path: Path) -> None:
         await engine.retry(named("flaky"))
         await engine.wait(named("flaky"))
         _failing = True
-    await _leave_unheard(path)
+    await _leave_unheard(address)
 
 
 async def _answer(engine: Engine, execution_id: str) -> None:
@@ -95,9 +95,9 @@ async def _answer(engine: Engine, execution_id: str) -> None:
     await engine.wait(execution_id, "rest")
 
 
-async def _leave_unheard(path: Path) -> None:
+async def _leave_unheard(address: str) -> None:
     """Take a command, an answer and a lease, and let nobody act on them."""
-    store = SqliteStore(path)
+    store = open_store(address)
     await store.open("nobody")
     now = await store.now()
     await store.enqueue([Enqueue(execution_id=named("told", "timer"), kind="Pause", body=b"{}", source="x")], now)

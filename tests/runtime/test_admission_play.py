@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
-import apsw
 import pytest
 
 from layover.core.engine import events as ev
@@ -20,10 +19,13 @@ from layover.runtime.errors import LimitReached, WrongState
 from layover.runtime.executions import Options
 from layover.runtime.verify import violations
 from tests.conftest import FACTOR
-from tests.runtime.harness import Refused, call, engine_at, flow
+from tests.runtime.harness import Refused, address_in, call, engine_at, flow
+from tests.runtime.tables import Tables
 
 if TYPE_CHECKING:
     from layover.runtime.engine import Engine as EngineOn
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 STEPS = 60
 KEYS = ("ann", "bob")
@@ -38,8 +40,8 @@ class Watched:
 
     __name__ = "work"
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
         self.out: dict[str, asyncio.Future[None]] = {}
         self.most = 0
 
@@ -50,16 +52,14 @@ class Watched:
         await ended
 
     def _count(self) -> None:
-        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY)
         found: Counter[object] = Counter()
         key: object = None
-        for (body,) in db.execute(OPEN):
+        for (body,) in self._tables.rows(OPEN):
             for event in decode_events(body):
                 if isinstance(event, ev.ExecutionCreated):
                     key = event.input
                 elif isinstance(event, ev.ExecutionStarted):
                     found[key] += 1
-        db.close()
         self.most = max(self.most, *found.values())
 
     def let_go(self, execution_id: str, *, badly: bool = False) -> None:
@@ -73,7 +73,7 @@ class Watched:
 async def test_no_more_run_at_once_than_may(tmp_path: Path, seed: int, on_conflict: str) -> None:
     chance = random.Random(f"{seed} {on_conflict}")  # noqa: S311 - it keeps no secret
     limit = chance.choice((1, 2))
-    work = Watched(tmp_path / "layover.db")
+    work = Watched(Tables(address_in(tmp_path)))
     concurrency = {"key": "${input}", "limit": limit, "on_conflict": on_conflict}
     async with engine_at(tmp_path, work) as one, engine_at(tmp_path, work) as two:
         await one.register(flow(call("a"), settings={"concurrency": concurrency}))

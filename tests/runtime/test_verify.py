@@ -36,7 +36,7 @@ SNAPSHOT, RESERVED, TIMER, BROKEN, TRYING = (
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("verify") / "sound.db"
-    asyncio.run(build(path))
+    asyncio.run(build(f"sqlite:///{path}"))
     return path
 
 

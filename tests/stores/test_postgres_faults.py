@@ -149,7 +149,7 @@ async def test_who_is_ended_to_break_a_deadlock_tries_again(line: Line) -> None:
 
 
 async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres: Databases) -> None:
-    async with line_to(postgres.address(), "&statement_timeout=200") as line:
+    async with line_to(postgres.address(), "&statement_timeout=500") as line:
         for n, deed in zip(APART, DEEDS.values(), strict=False):
             await deed.prepare(line.straight, n)
             others = [10 * n + 1, 10 * n + 2] if deed is DEEDS["commit"] else [n]
@@ -158,12 +158,12 @@ async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres:
                     await deed.do(line.shaky, n)
                 assert refused.value.code == "too_slow"
                 assert not await deed.is_done(line.straight, n)
-            await deed.repeat(line.shaky, n, False)
+            await deed.repeat(line.straight, n, False)
 
 
 async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: Line) -> None:
     await line.straight.commit([creation(1)])
-    db = Database(read_address(f"{line.address}&statement_timeout=200"))
+    db = Database(read_address(f"{line.address}&statement_timeout=500"))
     holds, goes_on = asyncio.Event(), asyncio.Event()
 
     async def stand_still(tx: Transaction) -> None:
@@ -262,19 +262,16 @@ async def test_those_who_fail_together_count_as_one_failure(line: Line) -> None:
 
 
 async def test_a_silent_line_is_given_up_and_replaced(postgres: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_connections, "_BEYOND_STATEMENT", 0.1)
-    async with line_to(postgres.address(), "&statement_timeout=100&connections=3") as line:
+    monkeypatch.setattr(store_connections, "_BEYOND_STATEMENT", 0.5)
+    async with line_to(postgres.address(), "&statement_timeout=1000&connections=3") as line:
         await prepare_group(line.straight, 1)
         await asyncio.gather(*(line.shaky.get(uid(1)) for _ in range(3)))
         line.proxy.stall()
-        for _ in range(3):
-            with pytest.raises(StoreUnavailable) as refused:
-                await line.shaky.commit(group(1))
-            assert refused.value.code == "too_slow"
+        lost = await asyncio.gather(*(line.shaky.commit(group(1)) for _ in range(3)), return_exceptions=True)
+        assert [error.code for error in lost if isinstance(error, StoreUnavailable)] == ["too_slow"] * 3
         line.proxy.cut()  # what is on its way is lost
         line.proxy.go_on()
-        verdicts = [outcome.verdict for outcome in await line.shaky.commit(group(1))]
-        assert verdicts == ["passed"] * 3
+        assert [outcome.verdict for outcome in await line.shaky.commit(group(1))] == ["passed"] * 3
         assert await group_is_done(line.straight, 1)
 
 
