@@ -34,7 +34,7 @@ def layover(*words: str, cwd: Path | None = None) -> tuple[int, str, str]:
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("verify") / "sound.db"
-    asyncio.run(build(path))
+    asyncio.run(build(f"sqlite:///{path}"))
     return path
 
 

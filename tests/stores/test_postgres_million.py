@@ -38,7 +38,7 @@ from layover.ports.records import (
     Rest,
     Token,
 )
-from layover.stores.postgres import appending, claiming, commanding, messaging, reading, signalling
+from layover.stores.postgres import answering, appending, claiming, commanding, messaging, reading, signalling
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema
@@ -140,7 +140,7 @@ DEEDS: dict[str, Deed] = {
     "enqueue": lambda db: commanding.enqueue(
         db, [Enqueue(execution_id=uid(x), kind="Pause", body=b"{}") for x in some(2)], NOW
     ),
-    "answer": lambda db: commanding.answer(db, approval("p105"), "api:1", NOW, CLAIM),
+    "answer": lambda db: answering.attempt(db, [answering.Asked(approval("p105"), "api:1", NOW, CLAIM)]),
     "messages_due": lambda db: messaging.outbox(db, NOW, SOME),
     "messages_of": lambda db: messaging.outgoing(db, uid(100)),
     "token": lambda db: messaging.token(db, hashlib.sha256(b"p106").digest()),

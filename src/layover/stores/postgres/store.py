@@ -29,6 +29,7 @@ from layover.stores.postgres import (
     signalling,
 )
 from layover.stores.postgres.address import read_address
+from layover.stores.postgres.answering import Answers, Asked
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.hints import NotifiedHints
 from layover.stores.postgres.neighbours import Neighbours
@@ -86,6 +87,7 @@ class PostgresStore:
         self._staying: asyncio.Task[None] | None = None
         self._hints: NotifiedHints | None = None
         self._neighbours: Neighbours | None = None
+        self._answers: Answers | None = None
 
     async def open(self, instance: str) -> None:
         """Bring the tables up to date, and say that this instance lives."""
@@ -105,6 +107,7 @@ class PostgresStore:
             await db.close()
             raise
         self._opened = db
+        self._answers = Answers(db)
         self._hints = NotifiedHints(db, instance)
         self._neighbours = Neighbours(db, instance)
         await self._neighbours.enter()
@@ -126,6 +129,7 @@ class PostgresStore:
     async def close(self) -> None:
         """Let go of all connections; what was answered is durable."""
         db, self._opened = self._opened, None
+        self._answers = None
         if db is None:
             return
         if self._hints is not None:
@@ -179,7 +183,7 @@ class PostgresStore:
     @property
     def _db(self) -> Database:
         if self._opened is None:
-            raise StoreUnavailable("The store is not open.", code="closed")
+            raise _not_open()
         return self._opened
 
     @property
@@ -247,7 +251,9 @@ class PostgresStore:
 
     async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
         """Take an answer."""
-        return await commanding.answer(self._db, answer, source, now, wish)
+        if self._answers is None:
+            raise _not_open()
+        return await self._answers.take(Asked(answer, source, now, wish))
 
     # Outboxes
 
@@ -420,6 +426,10 @@ class PostgresStore:
     async def unlock(self, name: str, holder: str) -> None:
         """Give a named lock back."""
         await locks.drop(self._db, name, holder)
+
+
+def _not_open() -> StoreUnavailable:
+    return StoreUnavailable("The store is not open.", code="closed")
 
 
 async def _enter(db: Database, instance: str, now: int) -> None:

@@ -1,37 +1,49 @@
--- Passes only if the head is as it was read: no point changes without an append or a command, so its point is as well.
--- Whether somebody drives it is for the locked row to say. Returned is the head as it was, once for each command that
--- its new driver has not read.
-WITH locked AS MATERIALIZED (
+-- Those pass whose heads are as they were read: no point changes without an append or a command, so their points are as
+-- well. Whether somebody drives an execution is for the locked row to say. Returned are the heads as they were, each once
+-- for each command that its new driver has not read.
+WITH given AS MATERIALIZED (
+    SELECT *
+    FROM unnest(
+        $1::uuid[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::bigint[],
+        $9::bytea[], $10::text[], $11::integer[], $12::text[], $13::bigint[]
+    ) AS given (
+        execution_id, last_seq, commands_seq, status, point, point_status, point_body, at, body, source, source_n,
+        instance, wake_at
+    )
+),
+locked AS MATERIALIZED (
     SELECT
-        execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq,
-        commands_done, takeovers, missing, missing_since
-    FROM layover.heads
-    WHERE execution_id = $1::uuid AND last_seq = $2::integer AND commands_seq = $3::integer AND status = $4::text
-    FOR NO KEY UPDATE
+        heads.execution_id, heads.workflow, heads.status, heads.priority, heads.last_seq, heads.last_epoch,
+        heads.epoch, heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers,
+        heads.missing, heads.missing_since,
+        given.point, given.point_status, given.point_body, given.at, given.body, given.source, given.source_n,
+        given.instance, given.wake_at AS next_wake_at
+    FROM given
+    INNER JOIN layover.heads AS heads ON heads.execution_id = given.execution_id
+    WHERE heads.last_seq = given.last_seq AND heads.commands_seq = given.commands_seq AND heads.status = given.status
+    ORDER BY heads.execution_id
+    FOR NO KEY UPDATE OF heads
 ),
 answered AS (
     UPDATE layover.pause_points AS points
-    SET status = $6::text, body = $7::bytea
+    SET status = locked.point_status, body = locked.point_body
     FROM locked
-    WHERE points.execution_id = locked.execution_id AND points.id = $5::text
-    RETURNING points.execution_id
+    WHERE points.execution_id = locked.execution_id AND points.id = locked.point
 ),
 taken AS (
     INSERT INTO layover.commands (execution_id, n, at, kind, body, source, source_n)
-    SELECT
-        locked.execution_id, locked.commands_seq + 1, $8::bigint, $9::text, $10::bytea, $11::text, $12::integer
-    FROM locked
-    INNER JOIN answered ON answered.execution_id = locked.execution_id
+    SELECT execution_id, commands_seq + 1, at, 'Answer', body, source, source_n FROM locked
 ),
 woken AS (
     UPDATE layover.heads AS heads
     SET
         commands_seq = locked.commands_seq + 1,
-        owner = coalesce(locked.owner, $13::text),
-        epoch = CASE WHEN locked.owner IS NULL AND $13::text IS NOT NULL THEN locked.epoch + 1 ELSE locked.epoch END,
-        wake_at = CASE WHEN locked.owner IS NULL THEN $14::bigint ELSE locked.wake_at END
+        owner = coalesce(locked.owner, locked.instance),
+        epoch = CASE
+            WHEN locked.owner IS NULL AND locked.instance IS NOT NULL THEN locked.epoch + 1 ELSE locked.epoch
+        END,
+        wake_at = CASE WHEN locked.owner IS NULL THEN locked.next_wake_at ELSE locked.wake_at END
     FROM locked
-    INNER JOIN answered ON answered.execution_id = locked.execution_id
     WHERE heads.execution_id = locked.execution_id
 )
 SELECT
@@ -40,10 +52,9 @@ SELECT
     locked.missing, locked.missing_since,
     unread.n, unread.at, unread.kind, unread.body, unread.source, unread.source_n
 FROM locked
-INNER JOIN answered ON answered.execution_id = locked.execution_id
 LEFT JOIN layover.commands AS unread
     ON unread.execution_id = locked.execution_id
     AND unread.n > locked.commands_done
     AND locked.owner IS NULL
-    AND $13::text IS NOT NULL
-ORDER BY unread.n
+    AND locked.instance IS NOT NULL
+ORDER BY locked.execution_id, unread.n
