@@ -178,4 +178,5 @@ class Exchanges:
     def draw_purge(self) -> Call:
         closed = [id_ for id_, head in self._heads.items() if head.status in CLOSED]
         ids = [*self._ids(), *self._dice.sample(closed, min(len(closed), self._dice.randrange(2)))]
-        return lambda store: store.purge(ids)
+        before = self._dice.choice((None, self._soon()))
+        return lambda store: store.purge(ids, before)

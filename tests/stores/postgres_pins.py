@@ -162,3 +162,5 @@ IN_ORDER = [
     "page", "page_of_parent", "page_of_paused", "history", "points", "points_waiting", "signals", "expendable",
     "signals_undispatched", "waits", "versions_of", "latest_version", "commands_after",
 ]  # fmt: skip
+# Until rows have been counted: there are never many.
+FEW_TO_SORT = {"versions_of"}

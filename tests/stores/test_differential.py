@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from tests.stores.operations import Operation
 
-SEED = int(os.environ.get("LAYOVER_SEED", "1"))
+SEED = int(os.environ.get("LAYOVER_SEED", "4"))
 STEPS = 200  # on one database; then its few ids are used up
 ROUNDS = 6 * FACTOR
 MOST_ROUNDS = ROUNDS + 100

@@ -38,7 +38,7 @@ from layover.ports.records import (
     Rest,
     Token,
 )
-from layover.stores.postgres import answering, appending, claiming, commanding, messaging, reading, signalling
+from layover.stores.postgres import answering, appending, claiming, commanding, messaging, purging, reading, signalling
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema
@@ -147,6 +147,7 @@ DEEDS: dict[str, Deed] = {
     "waits": lambda db: signalling.waits(db, "paid", "k0"),
     "signals": lambda db: signalling.signals(db, "paid", "k5", 0),
     "signals_undispatched": lambda db: signalling.undispatched(db, NOW, SOME),
+    "expendable": lambda db: purging.expendable(db, NOW, SOME, None),
     "execution": lambda db: reading.get(db, uid(100)),
     "history": lambda db: reading.history(db, uid(100), 0, 100),
     "page": lambda db: reading.page(db, PAGE),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.ports.records import Closed, OpenedPoint, Rate, Rest, Slots, Token, Version, Wish
+from layover.ports.records import Closed, ExecutionFilter, OpenedPoint, Rate, Rest, Slots, Token, Version, Wish
 from tests.stores.conformance import NEW, claim, commit, create, creation, enqueue, go_on, message, point, truth, uid
 
 if TYPE_CHECKING:
@@ -162,3 +162,10 @@ async def test_an_id_that_was_purged_is_as_good_as_new(store: Store) -> None:
 
 async def test_nothing_can_be_purged(store: Store) -> None:
     assert await store.purge([]) == 0
+
+
+async def test_one_that_was_closed_again_later_is_kept(store: Store) -> None:
+    await ended(store, 1, 500)
+    await ended(store, 2, 900)
+    assert await store.purge([uid(1), uid(2)], 900) == 1
+    assert [row.head.execution_id for row in await store.page(ExecutionFilter())] == [uid(2)]

@@ -219,8 +219,11 @@ class Retention(Protocol):
         The oldest come first.
         """
 
-    async def purge(self, execution_ids: Sequence[str]) -> int:
-        """Delete all there is of executions; one that is open, or has something to send, is left alone."""
+    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+        """Delete all there is of executions; one that is open, or has something to send, is left alone.
+
+        With a moment, so is one that was closed then or later: it may have been taken up again since it was read.
+        """
 
     async def purge_weeks(self, before: int | None) -> int:
         """Delete whole weeks at once, if that is how they are kept, and everything in them was closed before a moment.

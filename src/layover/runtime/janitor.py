@@ -107,7 +107,7 @@ async def horizons(store: Store, plans: Plans, now: int, retention: int | None) 
 async def purge_workflow(store: Store, workflow: str, before: int) -> AsyncIterator[int]:
     """Delete executions of a workflow that ended before a moment, batch by batch; say how many each time."""
     while found := await store.expendable(before, _AT_ONCE, workflow):
-        deleted = await store.purge(found)
+        deleted = await store.purge(found, before)
         yield deleted
         if not deleted:
             return  # they were taken up again meanwhile, or somebody else deletes them

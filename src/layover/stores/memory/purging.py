@@ -32,9 +32,10 @@ def _is_done(db: MemoryDatabase, id_: str) -> bool:
     return not any(sender in senders for sender, _, _ in db.outbox)
 
 
-def purge(db: MemoryDatabase, execution_ids: Sequence[str]) -> int:
+def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) -> int:
     """Delete all there is of executions that are done."""
-    purged = {id_ for id_ in execution_ids if _is_done(db, id_)}
+    done = {id_ for id_ in execution_ids if _is_done(db, id_)}
+    purged = {id_ for id_ in done if before is None or (id_ in db.ends and db.ends[id_][0] < before)}
     for id_ in purged:
         del db.heads[id_], db.infos[id_], db.logs[id_], db.commands[id_]
         db.inputs.pop(id_, None)

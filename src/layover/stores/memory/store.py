@@ -222,10 +222,10 @@ class MemoryStore:
         await self._turn()
         return 0
 
-    async def purge(self, execution_ids: Sequence[str]) -> int:
+    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return purging.purge(await self._turn(), execution_ids)
+        return purging.purge(await self._turn(), execution_ids, before)
 
     # Moving
 

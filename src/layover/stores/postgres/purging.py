@@ -17,7 +17,7 @@ async def expendable(db: Runs, before: int, most: int, workflow: str | None) -> 
     return [row[0] for row in await db.fetch("expendable", before, at_most(most), workflow)]
 
 
-async def purge(db: Database, execution_ids: Sequence[str]) -> int:
+async def purge(db: Database, execution_ids: Sequence[str], before: int | None) -> int:
     """Delete all there is of executions that are done.
 
     The second statement begins when the heads are locked: what it sees then stays so, for only whoever has the head of
@@ -27,7 +27,7 @@ async def purge(db: Database, execution_ids: Sequence[str]) -> int:
 
     async def delete(tx: Transaction) -> int:
         closed = [row[0] for row in await tx.fetch("lock_closed", execution_ids)]
-        count: int = await tx.fetchval("purge", closed) if closed else 0
+        count: int = await tx.fetchval("purge", closed, before) if closed else 0
         return count
 
     return await db.transact(delete)

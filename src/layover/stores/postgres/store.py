@@ -107,7 +107,6 @@ class PostgresStore:
             await db.close()
             raise
         self._opened = db
-        self._answers = Answers(db)
         self._hints = NotifiedHints(db, instance)
         self._neighbours = Neighbours(db, instance)
         await self._neighbours.enter()
@@ -183,7 +182,7 @@ class PostgresStore:
     @property
     def _db(self) -> Database:
         if self._opened is None:
-            raise _not_open()
+            raise StoreUnavailable("The store is not open.", code="closed")
         return self._opened
 
     @property
@@ -251,8 +250,9 @@ class PostgresStore:
 
     async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
         """Take an answer."""
+        db = self._db
         if self._answers is None:
-            raise _not_open()
+            self._answers = Answers(db)
         return await self._answers.take(Asked(answer, source, now, wish))
 
     # Outboxes
@@ -334,10 +334,10 @@ class PostgresStore:
         """Read executions that nobody needs."""
         return await purging.expendable(self._db, before, most, workflow)
 
-    async def purge(self, execution_ids: Sequence[str]) -> int:
+    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return await purging.purge(self._db, execution_ids)
+        return await purging.purge(self._db, execution_ids, before)
 
     # Moving
 
@@ -426,10 +426,6 @@ class PostgresStore:
     async def unlock(self, name: str, holder: str) -> None:
         """Give a named lock back."""
         await locks.drop(self._db, name, holder)
-
-
-def _not_open() -> StoreUnavailable:
-    return StoreUnavailable("The store is not open.", code="closed")
 
 
 async def _enter(db: Database, instance: str, now: int) -> None:

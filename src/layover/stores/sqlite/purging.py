@@ -32,13 +32,13 @@ def expendable(db: apsw.Connection, before: int, most: int, workflow: str | None
     return [text(id_) for (id_,) in db.execute(SQL["expendable"], values)]
 
 
-def purge(db: apsw.Connection, execution_ids: Sequence[str]) -> int:
+def purge(db: apsw.Connection, execution_ids: Sequence[str], before: int | None) -> int:
     """Delete all there is of executions that are done."""
-    return sum(_purge(db, key(execution_id)) for execution_id in execution_ids)
+    return sum(_purge(db, key(execution_id), before) for execution_id in execution_ids)
 
 
-def _purge(db: apsw.Connection, id_: bytes) -> bool:
-    db.execute(SQL["purge_head"], {"id": id_})
+def _purge(db: apsw.Connection, id_: bytes, before: int | None) -> bool:
+    db.execute(SQL["purge_head"], {"id": id_, "before": before})
     if db.changes() != 1:
         return False
     for name in _BELONGINGS:

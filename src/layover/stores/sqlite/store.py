@@ -302,10 +302,10 @@ class SqliteStore:
         """Read executions that nobody needs."""
         return await self._read(lambda db: purging.expendable(db, before, most, workflow))
 
-    async def purge(self, execution_ids: Sequence[str]) -> int:
+    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return await self._write(lambda db: purging.purge(db, execution_ids))
+        return await self._write(lambda db: purging.purge(db, execution_ids, before))
 
     # Moving
 

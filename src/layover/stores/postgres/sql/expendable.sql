@@ -1,8 +1,8 @@
--- The rest is asked for each by itself, as far as they are wanted: joins would be made of all, and sorted then.
 SELECT e.execution_id
 FROM layover.executions AS e
-WHERE e.finished_at < $1::bigint
-    AND (
+CROSS JOIN LATERAL (
+    SELECT
+    WHERE (
         SELECT TRUE
         FROM layover.heads AS h
         WHERE h.execution_id = e.execution_id
@@ -12,5 +12,8 @@ WHERE e.finished_at < $1::bigint
     AND (SELECT TRUE FROM layover.outbox AS o WHERE o.sender = e.execution_id LIMIT 1) IS NULL
     AND (SELECT TRUE FROM layover.outbox AS o WHERE o.sender = e.parent_id LIMIT 1) IS NULL
     AND (SELECT TRUE FROM layover.places AS p WHERE p.execution_id = e.execution_id AND p.name IS NOT NULL) IS NULL
+    OFFSET 0 -- asked of each, as far as they are wanted: joins would be made of all, and sorted then
+) AS wanted
+WHERE e.finished_at < $1::bigint
 ORDER BY e.finished_at, e.execution_id
 LIMIT $2::bigint

@@ -3,6 +3,7 @@ WITH done AS MATERIALIZED (
     FROM layover.heads AS h
     LEFT JOIN layover.executions AS e ON e.execution_id = h.execution_id
     WHERE h.execution_id = ANY($1::uuid[])
+        AND ($2::bigint IS NULL OR e.finished_at < $2)
         AND NOT EXISTS (SELECT 1 FROM layover.outbox AS o WHERE o.sender = h.execution_id)
         AND NOT EXISTS (SELECT 1 FROM layover.outbox AS o WHERE o.sender = e.parent_id)
         AND NOT EXISTS (SELECT 1 FROM layover.places AS p WHERE p.execution_id = h.execution_id AND p.name IS NOT NULL)
