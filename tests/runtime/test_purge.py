@@ -282,8 +282,8 @@ async def test_who_has_lost_the_lock_leaves_the_rest_to_the_other(tmp_path: Path
         clock.now += DAY
         store, purge = engine.instance.store, engine.instance.store.purge
 
-        async def stopped_for_long(ids: list[str]) -> int:
-            deleted = await purge(ids)
+        async def stopped_for_long(ids: list[str], before: int) -> int:
+            deleted = await purge(ids, before)
             now = await store.now() + DAY
             assert await store.lock("janitor", "somebody", now, now + DAY)
             return deleted

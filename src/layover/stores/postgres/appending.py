@@ -6,7 +6,7 @@ a rule of the tables, and then nothing of the group is written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -96,6 +96,18 @@ async def _refused(db: Runs, append: Append, row: Row) -> Outcome:
     return Outcome(verdict="uninformed", commands_seq=max(commands_seq, last), commands=tuple(unread))
 
 
+class _Became(NamedTuple):
+    """What became of a pause point in one append."""
+
+    opened: OpenedPoint | None
+    status: str
+    body: bytes | None
+    closed_at: int | None = None
+
+
+_UNCHANGED = _Became(None, "", None)
+
+
 class _Group:
     """The values of a group, column by column, and the parts of the statement that they need."""
 
@@ -183,40 +195,38 @@ class _Group:
 
     def _change_points(self, append: Append) -> None:
         """Add what became of pause points. A row is written once, so all that happened to a point comes together."""
-        id_, at = append.execution_id, append.at
-        opened: dict[str, OpenedPoint] = {}
-        bodies: dict[str, bytes | None] = {}
-        status: dict[str, str] = {}
-        closed: set[str] = set()
+        id_ = append.execution_id
+        became: dict[str, _Became] = {}
         for change in append.points:
             match change:
                 case OpenedPoint(point=point):
-                    if point.id in opened:
-                        raise point_exists(point.id)
-                    opened[point.id] = change
-                    bodies[point.id], status[point.id] = msgspec.json.encode(point), point.status
+                    if point.id in became:  # as a row of its own, which breaks a rule of the table
+                        self._open_point(append, point.id, became.pop(point.id))
+                    became[point.id] = _Became(change, point.status, msgspec.json.encode(point))
                 case ChangedPoint(point=point):
-                    bodies[point.id], status[point.id] = msgspec.json.encode(point), point.status
+                    known = became.get(point.id, _UNCHANGED)
+                    became[point.id] = known._replace(status=point.status, body=msgspec.json.encode(point))
                 case ClosedPoint(id=point_id, how=how):
-                    bodies.setdefault(point_id, None)
-                    status[point_id] = how
-                    closed.add(point_id)
-        for name, body in bodies.items():
-            closed_at = at if name in closed else None
-            first = opened.get(name)
-            if first is None:
-                self._add("changed", _CHANGED, (id_, name, status[name], closed_at, body))
-            else:
-                schema = msgspec.json.encode(first.schema) if first.schema is not None else None
-                point = first.point
-                workflow = append.new.workflow if append.new is not None else None
-                row = (id_, name, point.kind, status[name], point.opened_at, closed_at, body, schema, workflow)
-                self._add("opened", _OPENED, row)
-                if name not in closed:
-                    for signal, key in first.waits:
-                        self._add("waits", _WAITS, (id_, signal, key, name))
-            if name in closed and first is None:
+                    became[point_id] = became.get(point_id, _UNCHANGED)._replace(status=how, closed_at=append.at)
+        for name, one in became.items():
+            if one.opened is not None:
+                self._open_point(append, name, one)
+                continue
+            self._add("changed", _CHANGED, (id_, name, one.status, one.closed_at, one.body))
+            if one.closed_at is not None:
                 self._add("unwaited", _UNWAITED, (id_, name))
+
+    def _open_point(self, append: Append, name: str, one: _Became) -> None:
+        if one.opened is None:
+            return
+        id_, point = append.execution_id, one.opened.point
+        schema = msgspec.json.encode(one.opened.schema) if one.opened.schema is not None else None
+        workflow = append.new.workflow if append.new is not None else None
+        row = (id_, name, point.kind, one.status, point.opened_at, one.closed_at, one.body, schema, workflow)
+        self._add("opened", _OPENED, row)
+        if one.closed_at is None:
+            for signal, key in one.opened.waits:
+                self._add("waits", _WAITS, (id_, signal, key, name))
 
     def _add(self, part: str, columns: tuple[str, ...], row: tuple[object, ...]) -> None:
         if part not in self.parts:
