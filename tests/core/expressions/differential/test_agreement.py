@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from layover.core.expressions import FUNCTIONS as OUR_FUNCTIONS
@@ -28,19 +28,31 @@ if TYPE_CHECKING:
 ROUNDS = int(os.environ.get("LAYOVER_TORTURE", "0"))
 EXAMPLES = 8 * max(ROUNDS, 1)
 LEAST_ACCEPTED = 0.95
+MOST_TURNS = 8
 ABSORBING = ("&&", "||", ".all(", ".exists(")
 
 
 @pytest.mark.parametrize("name", COVERED)
 def test_we_agree_with_google_on(name: str) -> None:
     seen: Counter[str] = Counter()
+    # What is drawn depends on the modules that happen to be loaded: go on until it has gone every way.
+    for turn in range(MOST_TURNS):
+        _compare(name, turn, seen)
+        if seen["succeeded"] and (seen["failed"] or name in CANNOT_FAIL):
+            break
+    assert seen["rejected"] <= (1 - LEAST_ACCEPTED) * seen.total()
+    assert seen["succeeded"], f"{name} was never seen to succeed: {seen}"
+    assert seen["failed"] or name in CANNOT_FAIL, f"{name} was never seen to fail: {seen}"
+
+
+def _compare(name: str, turn: int, seen: Counter[str]) -> None:
     well, astray = rooted_in(COVERED[name]), rooted_in(COVERED[name], astray=True)
 
     @settings(
         max_examples=EXAMPLES,
-        derandomize=not ROUNDS,
         database=None,
         deadline=None,
+        derandomize=False,
         suppress_health_check=[HealthCheck.too_slow],
     )
     @given(contexts(), st.tuples(well, well, astray))
@@ -50,10 +62,9 @@ def test_we_agree_with_google_on(name: str) -> None:
             assert _agree(term.source, ours, theirs), f"{term.source}\non {context}\nours   {ours}\ntheirs {theirs}"
             seen[_what_was_seen(theirs, term, context)] += 1
 
+    if not ROUNDS:
+        compare = seed(turn)(compare)
     compare()
-    assert seen["rejected"] <= (1 - LEAST_ACCEPTED) * seen.total()
-    assert seen["succeeded"], f"{name} was never seen to succeed: {seen}"
-    assert seen["failed"] or name in CANNOT_FAIL, f"{name} was never seen to fail: {seen}"
 
 
 def _agree(source: str, ours: Outcome, theirs: Outcome) -> bool:
