@@ -6,8 +6,9 @@ same events as bytes, the same comparison on the head row, the same durability; 
 The driver is used as it comes: prepared statements on connections of its own. There is no engine: the events come from
 a log that was recorded, nothing is decided, and an append that does not pass ends the measurement.
 
-An answer is the statement by which the engine writes one, with what the engine has to read before known already; it
-takes up the execution as well. Timers that come due at the same moment are taken up together.
+Answers are gathered as appends are: theirs is the statement by which the engine writes them, with what the engine has
+to read before known already; it takes up the executions as well. Timers that come due at the same moment are taken up
+together.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from layover.core.engine.codec import encode_events
 from layover.runtime.ids import new_id
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import read_address
+from layover.stores.postgres.appending import told_once
 from layover.stores.postgres.commit_statements import MOVES, NEW, RESTING_MOVES, commit_statement
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema, statements
@@ -38,7 +40,8 @@ Row: TypeAlias = tuple[object, ...]
 LANES, OTHERS = 2, 6
 
 _CLAIM = "UPDATE layover.heads SET owner = $1, epoch = epoch + 1, wake_at = $2 WHERE execution_id = ANY ($3::uuid[])"
-_MOVED = ("ids", "owners", "epochs", "expected", "seen", "last_seq", "status", "counts", "at", "bodies")
+_MOVED = ("ids", "owners", "epochs", "expected", "seen", "totals", "status", "counts", "at", "bodies")
+_TOLD_ONCE = {"owners", "epochs", "seen", "totals", "status", "counts"}
 _COLUMNS = {
     NEW: (
         *("new_ids", "new_workflows", "new_hashes", "new_created_at", "new_priorities", "new_status", "new_epochs"),
@@ -130,11 +133,13 @@ class PostgresFloor:
         for _ in range(OTHERS):
             self._others.put_nowait(await self._connection())
         self._appends = _Gathering(self._write, LANES)
+        self._answers = _Gathering(self._take, LANES)
         self._claims = _Gathering(self._take_up, 1)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._appends.close()
+        await self._answers.close()
         await self._claims.close()
         for connection in (*self._lanes, *(self._others.get_nowait() for _ in range(OTHERS))):
             await connection.close()
@@ -194,9 +199,8 @@ class PostgresFloor:
         """Write an answer to a pause point, and take up its execution."""
         at, source = now(), f"once:{point[:16]}"
         head = (id_, len(step.events) - 1, 0, "paused")
-        command = (at, "Answer", asked.command, source, 0)
-        sent = (*head, point, "answered", asked.answered, *command, OWNER, at + LEASE)
-        assert len(await self.fetch(self._sql["answer"], *sent)) == 1
+        command = (at, asked.command, source, 0)
+        await self._answers.submit((*head, point, "answered", asked.answered, *command, OWNER, at + LEASE))
 
     def claim(self, id_: Id) -> asyncio.Future[None]:
         """Take up an execution."""
@@ -209,7 +213,7 @@ class PostgresFloor:
         at, count, (epoch, seen) = now(), len(step.events), lease
         status = "completed" if closing else "running"
         body = encode_events(step.events)
-        moved: Row = (id_, OWNER, epoch, seq, seen, seq + count, status, count, at, body, closing, None, None)
+        moved: Row = (id_, OWNER, epoch, seq, seen, count, status, count, at, body, closing, None, None)
         more: dict[str, Row] = {}
         if point is not None:
             more["changed"] = (id_, point, "applied", at, None)
@@ -238,7 +242,7 @@ class PostgresFloor:
         if RESTING_MOVES in rows and MOVES in rows:
             rows[RESTING_MOVES] += rows.pop(MOVES)
         values = {
-            column: list(cells)
+            column: told_once(list(cells)) if column in _TOLD_ONCE else list(cells)
             for part, found in rows.items()
             for column, cells in zip(_COLUMNS[part], zip(*found, strict=True), strict=False)
         }
@@ -250,6 +254,10 @@ class PostgresFloor:
         self.statements += 1
         refused = await prepared.fetch(*(values[name] for name in statement.values))
         assert not refused, refused
+
+    async def _take(self, _lane: int, answers: list[Row]) -> None:
+        columns = [list(column) for column in zip(*answers, strict=True)]
+        assert len(await self.fetch(self._sql["answer"], *columns)) == len(answers)
 
     async def _take_up(self, _lane: int, ids: list[Id]) -> None:
         await self.fetch(self._claim, OWNER, now() + LEASE, sorted(ids))

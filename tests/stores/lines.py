@@ -65,7 +65,7 @@ async def until_waiting(address: str, count: int, *, unless: asyncio.Future[Any]
     """Return when so many statements on this schema wait for a lock, or something has come to an end."""
     asked = f"""
         SELECT count(*) FROM pg_stat_activity
-        WHERE wait_event_type = 'Lock' AND query LIKE '%{schema_of(address)}%heads%'
-    """  # noqa: S608 - our own names
+        WHERE wait_event_type = 'Lock' AND (query LIKE '%{schema_of(address)}%' OR query LIKE 'WITH given_%')
+    """  # noqa: S608 - our own names; of a long statement the server shows only the beginning
     while await ask(address, asked) != count and not (unless is not None and unless.done()):
         pass

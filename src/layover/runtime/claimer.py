@@ -75,7 +75,7 @@ class Claimer:
         claims = await self._store.claim(wish)
         if claims.next_due is not None:
             self._next = min(self._next, max(claims.next_due, now))
-        await driver.take(claims, lease_until)
+        await driver.take(claims, lease_until, due=True)
         return len(claims.claimed) == most
 
     async def _sleep(self) -> None:

@@ -111,8 +111,8 @@ class Driver:
         driven.feed(create)
         return driven
 
-    async def take(self, claims: Claims, lease_until: int) -> None:
-        """Go on with executions that were claimed."""
+    async def take(self, claims: Claims, lease_until: int, *, due: bool = False) -> None:
+        """Go on with executions that were claimed; for those that were `due`, somebody may wait elsewhere."""
         if claims.claimed:
             reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
@@ -124,11 +124,11 @@ class Driver:
                 continue
             kept = self.cache.take(claimed.head)
             if kept is not None:
-                await self._go_on_if_it_can(claimed, kept, lease_until)
+                await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
             else:
                 unknown.append(claimed)
         if unknown:
-            await self._load(unknown, lease_until)
+            await self._load(unknown, lease_until, due=due)
 
     def _is_poison(self, head: Head) -> bool:
         """Return whether even pausing an execution has cost instances: its lease is left to run out, time and again.
@@ -138,7 +138,7 @@ class Driver:
         most = self.settings.max_takeovers
         return head.takeovers > 2 * most and head.takeovers % most != 0
 
-    async def _load(self, claims: list[Claimed], lease_until: int) -> None:
+    async def _load(self, claims: list[Claimed], lease_until: int, *, due: bool) -> None:
         try:
             found = await self._store.load([claimed.head.execution_id for claimed in claims])
         except StoreError as error:
@@ -155,17 +155,17 @@ class Driver:
                 await self._release([_lease(claimed)], self.clock.now() + _RETRY_LOADING)
                 continue
             reached(CommitPoint.STATE_LOADED)
-            await self._go_on_if_it_can(claimed, kept, lease_until)
+            await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
 
-    async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int) -> None:
-        due = wake_at(kept.state)
+    async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
+        wakes = wake_at(kept.state)
         missing = missing_types(kept.state, self.caller.can_run)
         is_known = missing == claimed.head.missing  # else a leg writes it down, with since when
-        if claimed.commands or (due is not None and due <= self.clock.now()) or not missing or not is_known:
-            self.go_on(claimed, kept, lease_until).taken_up = True
+        if claimed.commands or (wakes is not None and wakes <= self.clock.now()) or not missing or not is_known:
+            self.go_on(claimed, kept, lease_until).taken_up = due
             return
         _log.warning("functions_missing execution=%s types=%s", claimed.head.execution_id, ",".join(missing))
-        await self._release([_lease(claimed)], due, missing)
+        await self._release([_lease(claimed)], wakes, missing)
 
     async def is_begun(self, execution_id: str) -> bool:
         """Return whether an execution is driven here; one that is just beginning is waited for."""

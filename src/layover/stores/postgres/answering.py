@@ -7,7 +7,7 @@ once; the next answer to it reads what the first has left.
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
@@ -17,6 +17,7 @@ from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreError, StoreUnusable
 from layover.ports.records import CLOSED, Claimed, Command, Refusal, Reserved
 from layover.stores.postgres.commanding import until_seen
+from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.rows import HEAD_COLUMNS, command_of, head_of, point_of
 from layover.stores.refusals import execution_closed, point_closed, unknown_point
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 Told: TypeAlias = "Reserved | Refusal"
 
-_LANES = 2
-_MOST_AT_ONCE = 100
 _TRIES = 3
 _POINT_COLUMNS = 7
 
@@ -45,86 +44,25 @@ class Asked(NamedTuple):
     wish: Claim | None
 
 
-class _Waiting(NamedTuple):
-    asked: Asked
-    told: asyncio.Future[Told]
-    tries_left: int = _TRIES
-
-
 class Answers:
     """Takes answers, in as few statements as there is time for."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._waiting: list[_Waiting] = []
-        self._lanes: set[asyncio.Task[None]] = set()
-        self._soon = False
+        self._gathering = Gathering(partial(attempt, db))
 
     async def take(self, asked: Asked) -> Told:
         """Take an answer if its point is open, this person may give it, and it fits."""
-        told: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(asked, told))
-        self._send_soon()
-        return await told
-
-    def _send_soon(self) -> None:
-        """Send with the next turn of the loop, so that those who answer now go together."""
-        if not self._soon:
-            self._soon = True
-            asyncio.get_running_loop().call_soon(self._send)
-
-    def _send(self) -> None:
-        self._soon = False
-        while self._waiting and len(self._lanes) < _LANES:
-            group, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
-            lane = asyncio.get_running_loop().create_task(self._take_all(group))
-            self._lanes.add(lane)
-            lane.add_done_callback(self._lane_is_free)
-
-    def _lane_is_free(self, lane: asyncio.Task[None]) -> None:
-        self._lanes.discard(lane)
-        self._send_soon()
-
-    async def _take_all(self, group: list[_Waiting]) -> None:
-        try:
-            told = await attempt(self._db, [one.asked for one in group])
-        except StoreError as error:
-            if error.code == "command_exists":  # one of them came in by another way at the same moment
-                await asyncio.gather(*map(self._take_locking, group))
-                return
-            for one in group:
-                _fail(one, error)
-            return
-        except BaseException as error:  # nobody may be left without an answer
-            for one in group:
-                _fail(one, error)
-            raise
-        overtaken: list[_Waiting] = []
-        for one, answer in zip(group, told, strict=True):
-            if answer is not None:
-                _tell(one, answer)
-            elif one.tries_left:
-                self._waiting.append(one._replace(tries_left=one.tries_left - 1))
-            else:
-                overtaken.append(one)
-        await asyncio.gather(*map(self._take_locking, overtaken))
-
-    async def _take_locking(self, one: _Waiting) -> None:
-        """Take an answer while nothing else can happen to its execution."""
-        try:
-            _tell(one, await take_locking(self._db, one.asked))
-        except StoreError as error:
-            _fail(one, error)
-
-
-def _tell(one: _Waiting, answer: Told) -> None:
-    if not one.told.done():  # else whoever waited gave up; what was written is written
-        one.told.set_result(answer)
-
-
-def _fail(one: _Waiting, error: BaseException) -> None:
-    if not one.told.done():
-        one.told.set_exception(error)
+        for _ in range(_TRIES):
+            try:
+                told = await self._gathering.ask(asked)
+            except StoreError as error:
+                if error.code != "command_exists":
+                    raise
+                break  # one of those that went together came in by another way at the same moment
+            if told is not None:
+                return told
+        return await take_locking(self._db, asked)
 
 
 async def take_locking(db: Database, asked: Asked) -> Told:

@@ -6,7 +6,7 @@ a rule of the tables, and then nothing of the group is written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Append, Command, NewExecution
     from layover.stores.postgres.database import Database, Row, Runs
+
+T = TypeVar("T")
 
 
 async def commit(db: Database, appends: Sequence[Append]) -> list[Outcome]:
@@ -155,15 +157,15 @@ class _Group:
     def _move(self, appends: list[Append]) -> None:
         values = self.values
         values["ids"] = [append.execution_id for append in appends]
-        values["owners"] = [append.owner for append in appends]
-        values["epochs"] = [append.epoch for append in appends]
         values["expected"] = [append.expected_seq for append in appends]
-        values["seen"] = [append.commands_seen for append in appends]
-        values["last_seq"] = [append.expected_seq + append.count for append in appends]
-        values["status"] = [append.status for append in appends]
-        values["counts"] = [_own_count(append) for append in appends]
         values["at"] = [append.at for append in appends]
         values["bodies"] = [append.events for append in appends]
+        values["owners"] = told_once([append.owner for append in appends])
+        values["epochs"] = told_once([append.epoch for append in appends])
+        values["seen"] = told_once([append.commands_seen for append in appends])
+        values["totals"] = told_once([append.count for append in appends])
+        values["status"] = told_once([append.status for append in appends])
+        values["counts"] = told_once([_own_count(append) for append in appends])
         rests = [append.rest for append in appends]
         if not any(rests):
             self.parts.add(MOVES)
@@ -256,6 +258,11 @@ _OPENED = (
 _CHANGED = ("changed_ids", "changed_points", "changed_status", "changed_closed_at", "changed_bodies")
 _WAITS = ("wait_ids", "wait_names", "wait_keys", "wait_points")
 _UNWAITED = ("unwaited_ids", "unwaited_points")
+
+
+def told_once(column: list[T]) -> list[T]:
+    """Return a column of moves with its value once, if that is the same for all: each value takes time to be sent."""
+    return column[:1] if column.count(column[0]) == len(column) else column
 
 
 def _own_count(append: Append) -> int:

@@ -47,9 +47,16 @@ async def load(db: Runs, execution_ids: Sequence[str]) -> list[Loaded | None]:
 
     Head, snapshot and entries come from one statement: between two, the log could grow, or be deleted with the rest.
     """
-    check_ids(execution_ids)
-    found = {row[0]: _loaded(row) for row in await db.fetch("load", list(dict.fromkeys(execution_ids)))}
-    return [found.get(execution_id) for execution_id in execution_ids]
+    (found,) = await load_for_all(db, [execution_ids])
+    return found
+
+
+async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
+    """Read what states are made from, for several who ask."""
+    check_ids(execution_id for execution_ids in wanted for execution_id in execution_ids)
+    distinct = list(dict.fromkeys(execution_id for execution_ids in wanted for execution_id in execution_ids))
+    found = {row[0]: _loaded(row) for row in await db.fetch("load", distinct)}
+    return [[found.get(execution_id) for execution_id in execution_ids] for execution_ids in wanted]
 
 
 def _loaded(row: Row) -> Loaded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from layover.ports.clock import running_ns
@@ -31,6 +32,7 @@ from layover.stores.postgres import (
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.answering import Answers, Asked
 from layover.stores.postgres.database import Database
+from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
 from layover.stores.postgres.neighbours import Neighbours
 
@@ -88,6 +90,7 @@ class PostgresStore:
         self._hints: NotifiedHints | None = None
         self._neighbours: Neighbours | None = None
         self._answers: Answers | None = None
+        self._loads: Gathering[Sequence[str], list[Loaded | None]] | None = None
 
     async def open(self, instance: str) -> None:
         """Bring the tables up to date, and say that this instance lives."""
@@ -128,7 +131,7 @@ class PostgresStore:
     async def close(self) -> None:
         """Let go of all connections; what was answered is durable."""
         db, self._opened = self._opened, None
-        self._answers = None
+        self._answers = self._loads = None
         if db is None:
             return
         if self._hints is not None:
@@ -231,7 +234,10 @@ class PostgresStore:
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
         check_ids(execution_ids)
-        return await reading.load(self._db, execution_ids)
+        db = self._db
+        if self._loads is None:
+            self._loads = Gathering(partial(reading.load_for_all, db))
+        return await self._loads.ask(execution_ids)
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""

@@ -1,9 +1,18 @@
 given_moves AS MATERIALIZED (
-    SELECT *
+    SELECT
+        execution_id,
+        coalesce(owner, (:owners::text[])[1]) AS owner,
+        coalesce(epoch, (:epochs::integer[])[1]) AS epoch,
+        expected,
+        coalesce(seen, (:seen::integer[])[1]) AS seen,
+        expected + coalesce(total, (:totals::integer[])[1]) AS last_seq,
+        coalesce(status, (:status::text[])[1]) AS status,
+        coalesce(count, (:counts::integer[])[1]) AS count,
+        at, body
     FROM unnest(
         :ids::uuid[], :owners::text[], :epochs::integer[], :expected::integer[], :seen::integer[],
-        :last_seq::integer[], :status::text[], :counts::integer[], :at::bigint[], :bodies::bytea[]
-    ) AS g (execution_id, owner, epoch, expected, seen, last_seq, status, count, at, body)
+        :totals::integer[], :status::text[], :counts::integer[], :at::bigint[], :bodies::bytea[]
+    ) AS g (execution_id, owner, epoch, expected, seen, total, status, count, at, body)
 ),
 locked AS MATERIALIZED (
     SELECT
