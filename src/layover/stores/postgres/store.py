@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from layover.ports.clock import running_ns
 from layover.ports.commit_points import CommitPoint, announce_soon
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.checks import check_ids, checked_appends
@@ -35,6 +34,7 @@ from layover.stores.postgres.database import Database
 from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
 from layover.stores.postgres.neighbours import Neighbours
+from layover.stores.postgres.server_clock import ServerClock, running
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -85,7 +85,7 @@ class PostgresStore:
         self._clock = clock
         self._opened: Database | None = None
         self._instance = ""
-        self._ahead = 0  # how far the server's clock is ahead of the one here that never jumps
+        self._server_clock = ServerClock()
         self._staying: asyncio.Task[None] | None = None
         self._hints: NotifiedHints | None = None
         self._neighbours: Neighbours | None = None
@@ -150,24 +150,19 @@ class PostgresStore:
 
     async def now(self) -> int:
         """Return the time of the server's clock, which all instances go by; it is not asked for that."""
-        return self._clock() if self._clock is not None else _running() + self._ahead
+        return self._clock() if self._clock is not None else self._server_clock.now()
 
     async def _set_clock(self, db: Database) -> None:
-        sent = _running()
-        self._heard_time(sent, await db.fetchval("time"))
-
-    def _heard_time(self, sent: int, server_time: int) -> None:
-        """Take over the time that a reply tells: it was that late in the middle between asking and hearing."""
-        self._ahead = server_time - (sent + _running()) // 2
+        asked_at = running()
+        self._server_clock.hear(asked_at, await db.fetchval("time"))
 
     async def _stay(self, db: Database) -> None:
         """Say again and again that this instance lives."""
         while True:
             await asyncio.sleep(_HEARTBEAT)
-            sent = _running()
+            asked_at = running()
             try:
-                server_time = await db.fetchval("stay", self._instance, await self.now())
-                self._heard_time(sent, server_time)
+                self._server_clock.hear(asked_at, await db.fetchval("stay", self._instance, await self.now()))
                 await eras.prepare(db, await self.now())
             except StoreError as error:
                 _log.warning("heartbeat_failed error=%s", error.message)
@@ -214,9 +209,9 @@ class PostgresStore:
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
         if self._neighbours is not None:
             await self._neighbours.look(claim.now)
-        sent = _running()
+        asked_at = running()
         found = await claiming.claim(self._db, claim)
-        self._heard_time(sent, found.server_time)
+        self._server_clock.hear(asked_at, found.server_time)
         return found.claims
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
@@ -437,7 +432,3 @@ class PostgresStore:
 async def _enter(db: Database, instance: str, now: int) -> None:
     if await db.fetchval("enter", instance, now, now - _GONE_AFTER) is None:
         raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
-
-
-def _running() -> int:
-    return running_ns() // 1_000_000

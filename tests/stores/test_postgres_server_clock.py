@@ -1,0 +1,62 @@
+"""The server's time is known as well as the quickest reply has told it."""
+
+from __future__ import annotations
+
+import pytest
+
+from layover.stores.postgres import server_clock
+from layover.stores.postgres.server_clock import ServerClock
+
+
+class Machine:
+    """The clock of the machine, wound by hand."""
+
+    def __init__(self) -> None:
+        self.now = 5_000
+
+    def __call__(self) -> int:
+        return self.now * 1_000_000
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    found = Machine()
+    monkeypatch.setattr(server_clock, "running_ns", found)
+    return found
+
+
+def hear(clock: ServerClock, machine: Machine, *, takes: int, server_time: int) -> None:
+    asked_at = machine.now
+    machine.now += takes
+    clock.hear(asked_at, server_time)
+
+
+def test_the_server_told_its_time_in_the_middle_between_asking_and_hearing(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=10, server_time=1_000_000)
+    assert clock.now() == 1_000_005
+    machine.now += 7
+    assert clock.now() == 1_000_012
+
+
+def test_a_slow_reply_does_not_replace_a_quick_one(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=1_000_000)
+    known = clock.now()
+    hear(clock, machine, takes=4_000, server_time=known + 3_900)  # it was held up on its way to us, not to the server
+    assert clock.now() == known + 4_000
+
+
+def test_after_long_a_slow_reply_is_better_than_none(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=1_000_000)
+    machine.now += 60_000
+    hear(clock, machine, takes=40, server_time=2_000_000)
+    assert clock.now() == 2_000_020
+
+
+def test_a_server_whose_clock_was_set_is_followed(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=1_000_000)
+    hear(clock, machine, takes=2, server_time=9_000_000)
+    assert clock.now() == 9_000_001
