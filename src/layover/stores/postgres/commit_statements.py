@@ -17,6 +17,12 @@ _PARTS = texts("sql/commit")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 NEW, MOVES, RESTING_MOVES = "new", "moves", "resting_moves"
+# What is made of those that begin, and of those that move on.
+_TABLES = {
+    NEW: ("new",),
+    MOVES: ("moves", "locked", "moved", "entries"),
+    RESTING_MOVES: ("resting_moves", "locked", "moved_or_rested", "entries"),
+}
 # What belongs to executions whose append has passed.
 BELONGINGS = ("earlier", "opened", "changed", "waits", "unwaited", "snapshots", "ended", "messages", "tokens")
 
@@ -34,7 +40,7 @@ def commit_statement(schema: str, parts: frozenset[str]) -> CommitStatement:
     has_moves = bool(parts & {MOVES, RESTING_MOVES})
     # Heads that are begun come before heads that are locked, in every group: so no two groups wait for each other.
     after = "(SELECT count(*) FROM new_heads) >= 0" if NEW in parts else "TRUE"
-    found = [_PARTS[name] for name in (NEW, MOVES, RESTING_MOVES) if name in parts]
+    found = [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in parts for name in _TABLES[begin]]
     tables = [part.replace("{new_heads_are_there}", after) for part in found]
     kinds = [kind for kind, has in (("new", NEW in parts), ("moves", has_moves)) if has]
     belongings = [_PARTS[name] for name in BELONGINGS if name in parts]
