@@ -71,6 +71,7 @@ def test_an_execution_is_run_looked_at_answered_and_purged(cli: Run, db: str) ->
     code, out, err = cli("answer", ran.id, '{"size": 3}', "--by", "ann", "--db", db)
     assert code == 0
     assert "No instance is running" in err
+    assert f"layover worker --db '{db}' --nodes MODULE" in err  # a shell would take the rest of the address for its own
     assert cli("cancel", ran.id, "--db", db).code == 0
     cli("run", "asking.yaml", "--nodes", "nodes.py", "--id", ran.id, "--db", db)
     assert cli("show", ran.id, "--db", db).code == 0

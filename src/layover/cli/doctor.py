@@ -7,6 +7,7 @@ import platform
 import shutil
 import time
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -102,7 +103,7 @@ async def _shape(db: str) -> list[Finding]:
     with suppress(LayoverError):
         shape = await shape_of(db)
         if shape.taken is not None and shape.taken < shape.newest:
-            hint = f"Bring it up to date: layover migrate --db {without_password(db)}"
+            hint = f"Bring it up to date: layover migrate --db {quote(without_password(db))}"
             return [Finding("schema", "problem", f"{shape.taken} of {shape.newest}", hint)]
         if shape.taken is not None:
             return [Finding("schema", "ok", str(shape.taken))]
@@ -124,7 +125,7 @@ async def _executions(db: str) -> list[Finding]:
             is_open = any(counts.get(status) for status in _OPEN)
             told = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)
             found = [Finding("database", "ok", f"opens; executions: {told or 'none'}")]
-            hint = f"Start one: layover worker --db {shown} --nodes MODULE" if is_open and not living else ""
+            hint = f"Start one: layover worker --db {quote(shown)} --nodes MODULE" if is_open and not living else ""
             text = f"{plural(len(living), 'instance')} alive{': ' if living else ''}{', '.join(living)}"
             found.append(Finding("instances", "warning" if hint else "ok", text, hint))
             return [*found, *await _stuck(client)]

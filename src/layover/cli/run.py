@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sys
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
@@ -261,7 +262,7 @@ def _command_for(row: PointRow) -> str:
 
 
 def _with_db(command: str, db: str) -> str:
-    return command if db == DEFAULT_DB else f"{command} --db {db}"
+    return command if db == DEFAULT_DB else f"{command} --db {quote(db)}"
 
 
 def _view_of(wanted: Wanted, execution: Execution, plan: Plan, engine: Engine) -> View:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from shlex import quote
 
 from layover.bootstrap import living_instances
 from layover.cli.screen import note, say
@@ -15,4 +16,4 @@ def say_taken(what: str, db: str) -> None:
         note("A running instance takes it at its next step.")
     else:
         note(f"No instance is running on {db}: it takes effect when one is. Start one with")
-        note(f"  layover worker --db {db} --nodes MODULE")
+        note(f"  layover worker --db {quote(db)} --nodes MODULE")
