@@ -15,7 +15,6 @@ PINNED = {
         "waits_by_point (point)",
     },
     "lock_head": {"heads_pkey (execution_id)"},
-    "head": {"heads_pkey (execution_id)"},
     "claim_due": {"heads_due (wake_at)", "heads_missing (missing)", "heads_pkey (execution_id)"},
     "claim_one": {"heads_due (wake_at)", "heads_pkey (execution_id)"},
     "renew": {"heads_pkey (execution_id)"},

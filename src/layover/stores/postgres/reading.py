@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         ExecutionRow,
-        Head,
         PointFilter,
         PointRow,
         Version,
@@ -42,17 +41,11 @@ _WAITING = frozenset({"open", "answered"})
 _ALL_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS
 
 
-async def load(db: Runs, execution_ids: Sequence[str]) -> list[Loaded | None]:
-    """Read what states are made from.
+async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
+    """Read what states are made from, for several who ask.
 
     Head, snapshot and entries come from one statement: between two, the log could grow, or be deleted with the rest.
     """
-    (found,) = await load_for_all(db, [execution_ids])
-    return found
-
-
-async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
-    """Read what states are made from, for several who ask."""
     check_ids(execution_id for execution_ids in wanted for execution_id in execution_ids)
     distinct = list(dict.fromkeys(execution_id for execution_ids in wanted for execution_id in execution_ids))
     found = {row[0]: _loaded(row) for row in await db.fetch("load", distinct)}
@@ -68,12 +61,6 @@ def _loaded(row: Row) -> Loaded:
         # A log without entries has no list of them.
         entries=tuple(map(entry_of, zip(*(column or () for column in columns), strict=True))),
     )
-
-
-async def head_by(db: Runs, execution_id: str) -> Head | None:
-    """Find the head of an execution."""
-    row = await db.fetchrow("head", execution_id)
-    return head_of(row) if row is not None else None
 
 
 async def commands_after(db: Runs, execution_id: str, after: int) -> list[Command]:

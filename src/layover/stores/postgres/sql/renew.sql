@@ -16,8 +16,7 @@ renewed AS (
 )
 SELECT
     g.execution_id,
-    l.execution_id IS NULL
+    (g.execution_id IN (SELECT execution_id FROM locked)) IS NOT TRUE
         AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy
 FROM given AS g
-LEFT JOIN locked AS l ON l.execution_id = g.execution_id
-WHERE l.ours IS NOT TRUE
+WHERE (g.execution_id IN (SELECT execution_id FROM locked WHERE ours)) IS NOT TRUE

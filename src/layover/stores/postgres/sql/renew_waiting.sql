@@ -16,5 +16,4 @@ renewed AS (
 )
 SELECT g.execution_id, FALSE AS busy
 FROM given AS g
-LEFT JOIN locked AS l ON l.execution_id = g.execution_id
-WHERE l.ours IS NOT TRUE
+WHERE (g.execution_id IN (SELECT execution_id FROM locked WHERE ours)) IS NOT TRUE
