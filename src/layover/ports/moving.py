@@ -1,7 +1,7 @@
 """Moving a whole database into another one: what crosses the seam for that, and what a store does for it.
 
 An execution crosses as a whole, with everything that belongs to it, byte for byte. What is shared by executions crosses
-beside them. Locks and instances stay behind: they belong to those who use a database.
+beside them. Locks, instances and replies stay behind: they belong to those who use a database.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from layover.ports.records import (
+    AuditEntry,
     Command,
     Entry,
     ExecutionRow,
@@ -23,6 +24,8 @@ from layover.ports.records import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from layover.ports.access import Key, Standing
 
 
 class Size(Record, frozen=True, kw_only=True):
@@ -88,6 +91,9 @@ class Batch(Record, frozen=True, kw_only=True):
     wholes: tuple[Whole, ...] = ()
     signals: tuple[KeptSignal, ...] = ()
     rates: tuple[UsedRate, ...] = ()
+    keys: tuple[Key, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    audit: tuple[AuditEntry, ...] = ()
 
 
 class Moving(Protocol):

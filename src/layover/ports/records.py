@@ -21,6 +21,23 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """Data that crosses the seam."""
 
 
+# What people did
+
+
+class AuditEntry(Record, frozen=True, kw_only=True):
+    """What somebody did, to what, and by which credential; `details` is a JSON object, and holds no data of theirs."""
+
+    id: str  # a UUID in the order of time
+    at: int
+    user: str
+    act: str  # `execution.pause`, `approval.approve`, `workflow.delete`, `key.add` …
+    target: str = ""  # the id or the name of what it was done to
+    execution_id: str = ""
+    credential: str = ""  # `key <id>`, `jwt`, `admin key`, `command line`
+    request_id: str = ""
+    details: bytes = b"{}"
+
+
 # Definitions
 
 
@@ -178,6 +195,7 @@ class Append(Record, frozen=True, kw_only=True):
     tokens: tuple[Token, ...] = ()
     earlier: tuple[Entry, ...] = ()
     input: bytes | None = None  # of a new one: what it began with, as JSON, so that it can be found by it
+    audit: AuditEntry | None = None  # of the act that it comes from
 
 
 class Command(Record, frozen=True, kw_only=True):
@@ -215,6 +233,7 @@ class Enqueue(Record, frozen=True, kw_only=True):
     body: bytes
     source: str = ""
     source_n: int = 0
+    audit: AuditEntry | None = None
 
 
 class Enqueued(Record, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from layover.ports.access import Access
 from layover.ports.moving import Moving
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from layover.ports.records import (
         Admission,
         Append,
+        AuditEntry,
         Claim,
         Claims,
         Command,
@@ -86,7 +88,9 @@ class RunPlane(Protocol):
     async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
         """Take commands for executions that are not closed, and wake those that nobody drives."""
 
-    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
+    async def answer(
+        self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
+    ) -> Reserved | Refusal:
         """Take an answer to a pause point as a reservation, if the core lets it pass.
 
         Whoever wishes to drive the execution because of it claims it at the same time, if nobody drives it.
@@ -120,7 +124,7 @@ class Signals(Protocol):
     the scan of a wait is a message, until that has been done.
     """
 
-    async def keep_signal(self, signal: Signal) -> bool:
+    async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal, undispatched; false if one with this id was there before."""
 
     async def waits(self, name: str, key: str) -> list[Wait]:
@@ -165,8 +169,10 @@ class Limits(Protocol):
 class Definitions(Protocol):
     """Workflows and their versions."""
 
-    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
-        """Keep a definition as the newest version, unless it is that already."""
+    async def save_version(
+        self, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None = None
+    ) -> Version:
+        """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
@@ -232,7 +238,7 @@ class Retention(Protocol):
         """
 
 
-class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Retention, Moving, Protocol):
+class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Retention, Moving, Access, Protocol):
     """All of it, with a beginning and an end."""
 
     async def open(self, instance: str) -> None:

@@ -1,0 +1,119 @@
+"""Reading what was sent: bounded in size, in depth and in time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.requests import ClientDisconnect
+
+from layover.api.problems import Refusal
+from layover.api.resources.problems import FieldError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import Receive
+
+    from layover.api.routing import Route
+    from layover.api.settings import ApiSettings
+
+_OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
+_QUOTE, _BACKSLASH = ord('"'), ord("\\")
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], settings: ApiSettings) -> bytes:
+    """Return the whole body, or refuse it: too large, or too slow in coming."""
+    limit = settings.body_limit
+    announced = headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > limit:
+        raise _too_large(limit)
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(settings.body_timeout):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                piece = message.get("body", b"")
+                size += len(piece)
+                if size > limit:
+                    raise _too_large(limit)
+                pieces.append(piece)
+                if not message.get("more_body", False):
+                    return b"".join(pieces)
+    except TimeoutError as error:
+        raise Refusal("request_timeout", "The body took too long to come.") from error
+
+
+def check_media_type(headers: Mapping[str, str], route: Route) -> None:
+    """Refuse a body of a kind that the route does not take; one that says nothing is taken for JSON."""
+    given = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given and given not in route.media_types:
+        raise Refusal("unsupported_media_type", f"Send {' or '.join(route.media_types)}, not {given[:100]}.")
+
+
+def decoded(raw: bytes, wanted: type[Any], depth_limit: int) -> Any:
+    """Return a body as what was declared."""
+    if is_deeper(raw, depth_limit):
+        raise Refusal("malformed", f"The body nests deeper than {depth_limit} levels.")
+    try:
+        return msgspec.json.decode(raw or b"{}", type=wanted)
+    except msgspec.ValidationError as error:
+        raise Refusal("invalid_body", "The body is not as it should be.", errors=[_place(str(error))]) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal("malformed", f"The body is no JSON: {str(error)[:200]}.") from error
+
+
+def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
+    """Return the parameters as what was declared; those that may come more than once are lists."""
+    lists = {name for name, kind in wanted.__annotations__.items() if "list" in str(kind)}
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in lists:
+            found.setdefault(name, []).append(value)
+        elif name in found:
+            raise Refusal("invalid_parameter", f"`{name[:100]}` is given twice.")
+        else:
+            found[name] = value
+    try:
+        return msgspec.convert(found, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        place = _place(str(error))
+        raise Refusal("invalid_parameter", f"{place.path or 'A parameter'}: {place.message}.") from error
+
+
+def is_deeper(raw: bytes, limit: int) -> bool:
+    """Return whether a text of JSON nests deeper than so many levels."""
+    if raw.count(b"[") + raw.count(b"{") <= limit:
+        return False
+    depth, in_text, escaped = 0, False, False
+    for byte in raw:
+        if in_text:
+            if escaped:
+                escaped = False
+            elif byte == _BACKSLASH:
+                escaped = True
+            elif byte == _QUOTE:
+                in_text = False
+        elif byte == _QUOTE:
+            in_text = True
+        elif byte in _OPENING:
+            depth += 1
+            if depth > limit:
+                return True
+        elif byte in _CLOSING:
+            depth -= 1
+    return False
+
+
+def _place(message: str) -> FieldError:
+    """Return where something is wrong and what, from a sentence such as ``Expected `int`, got `str` - at `$.a` ``."""
+    said, _, where = message.partition(" - at ")
+    return FieldError(path=where.strip("`").removeprefix("$").removeprefix("."), message=said)
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal("payload_too_large", f"The body has more than {limit:,} bytes.", headers={"connection": "close"})

@@ -1,0 +1,254 @@
+"""From a request to its answer, in one order for all: who asks, how often, whether they may, what, then the deed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+import secrets
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.requests import ClientDisconnect
+
+from layover.api.bodies import check_media_type, decoded, queried, read_body
+from layover.api.calls import Call, Reply, Stream
+from layover.api.idempotency import LONGEST_KEY, Repeatable
+from layover.api.permissions import NOBODY
+from layover.api.problems import Refusal, refusal_of
+from layover.api.routing import NoQuery
+from layover.core.errors import LayoverError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import Receive, Scope, Send
+
+    from layover.api.permissions import Caller
+    from layover.api.routing import Route
+    from layover.api.services import Services
+
+_log = logging.getLogger("layover.api")
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_MOST_PARAMETERS = 100
+_NO_QUERY = NoQuery()
+_LOOPBACK = frozenset({"127.0.0.1", "::1"})
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+_FAULTS_FROM = 500
+
+SECURITY_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class Endpoint:
+    """Everything that is done under one path."""
+
+    def __init__(self, routes: Mapping[str, Route], services: Services) -> None:
+        self._routes = routes
+        self._services = services
+        self._allow = ", ".join(sorted({*routes, *({"HEAD"} if "GET" in routes else ())}))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        request_id = request_id_of(headers)
+        answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
+        route = self._routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        try:
+            if route is None:
+                raise Refusal("method_not_allowed", f"Use {self._allow}.", headers={"allow": self._allow})  # noqa: TRY301 - told like all others
+            reply = await self._reply(route, scope, headers, receive, request_id)
+        except ClientDisconnect:
+            return
+        except Exception as error:  # noqa: BLE001 - the edge: whatever it is, the client gets an answer
+            await answering.refuse(_refusal(error, request_id))
+            return
+        if isinstance(reply, Stream):
+            await answering.stream(reply, self._services.settings.stalled_after)
+        else:
+            await answering.reply(reply)
+
+    async def _reply(
+        self, route: Route, scope: Scope, headers: Mapping[str, str], receive: Receive, request_id: str
+    ) -> Reply | Stream:
+        services, path = self._services, scope["path_params"]
+        caller = await self._caller(route, scope, headers)
+        if route.limited:
+            await self._limit(caller, scope)
+        if route.needs and not caller.may(route.needs):
+            raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
+        pairs = _pairs(scope)
+        query = queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
+        body: Any = None
+        if route.body is not None:
+            check_media_type(headers, route)
+            raw = await read_body(receive, headers, services.settings)
+            body = raw if route.body is bytes else decoded(raw, route.body, services.settings.depth_limit)
+        call: Call[Any, Any] = Call(
+            services=services,
+            caller=caller,
+            body=body,
+            query=query,
+            path=path,
+            headers=headers,
+            request_id=request_id,
+        )
+        if not route.keyed or call.key is None:
+            return await route.handle(call)
+        return await self._once(route, call, scope["path"], pairs)
+
+    async def _caller(self, route: Route, scope: Scope, headers: Mapping[str, str]) -> Caller:
+        """Return who asks; whoever need not say so is nobody."""
+        if route.open in ("anybody", "token"):
+            return NOBODY
+        try:
+            caller = await self._services.guard.caller_of(headers)
+        except Refusal:
+            await self._limit(NOBODY, scope)  # who guesses is slowed down
+            raise
+        if caller is not None:
+            return caller
+        if route.open == "loopback" and _is_loopback(scope, headers):
+            return NOBODY
+        await self._limit(NOBODY, scope)
+        raise Refusal(
+            "unauthenticated",
+            "Show credentials: `Authorization: Bearer` with a key or a JWT, or `X-API-Key`.",
+            headers={"www-authenticate": "Bearer"},
+        )
+
+    async def _limit(self, caller: Caller, scope: Scope) -> None:
+        """Refuse a caller who asks too often; who is not known is known by their address."""
+        rate = self._services.settings.rate_limit
+        if rate is None:
+            return
+        name = f"user {caller.user}" if caller.credential else f"address {(scope.get('client') or ('',))[0]}"
+        wait = await self._services.limiter.take(name, *rate)
+        if wait is not None:
+            headers = {"retry-after": str(max(1, math.ceil(wait)))}
+            raise Refusal("rate_limited", f"At most {rate[0]} requests in {rate[1]:g} s.", headers=headers)
+
+    async def _once(
+        self, route: Route, call: Call[Any, Any], path: str, pairs: list[tuple[str, str]]
+    ) -> Reply | Stream:
+        """Do what a request with a key asks for, unless that was done: then answer what was answered."""
+        key = call.key or ""
+        if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
+            raise Refusal("invalid_parameter", f"Idempotency-Key: from 1 to {LONGEST_KEY} printable characters.")
+        scope = route.scope(call) if route.scope is not None else f"{call.caller.user} {route.method} {path}"
+        body = call.body.hex() if isinstance(call.body, bytes) else call.body
+        repeatable = Repeatable(self._services, scope, key, [pairs, body])
+        before = await repeatable.begin()
+        if before is not None:
+            media_type = "application/json" if before.status < 400 else "application/problem+json"
+            headers = {"idempotency-replayed": "true"}
+            return Reply(before.body or None, before.status, headers, media_type)
+        try:
+            reply = await route.handle(call)
+        except LayoverError as error:
+            refusal = _refusal(error, call.request_id)
+            await repeatable.end(refusal.status, msgspec.json.encode(refusal.problem(call.request_id)))
+            raise
+        except BaseException:
+            await repeatable.drop()
+            raise
+        if isinstance(reply, Reply):
+            kept = reply if route.kept is None else route.kept(reply)
+            await repeatable.end(reply.status, _encoded(kept))
+        return reply
+
+
+class Answering:
+    """Sends what is answered to one request."""
+
+    def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._is_head = is_head
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Say why not."""
+        problem = refusal.problem(self._request_id)
+        await self.reply(Reply(problem, refusal.status, refusal.headers, "application/problem+json"))
+
+    async def reply(self, reply: Reply) -> None:
+        """Send an answer."""
+        body = _encoded(reply)
+        headers = {**SECURITY_HEADERS, **reply.headers}
+        if reply.status != 204:
+            headers["content-type"] = reply.media_type
+            headers["content-length"] = str(len(body))
+        await self._begin(reply.status, headers)
+        await self._send({"type": "http.response.body", "body": b"" if self._is_head else body})
+
+    async def stream(self, stream: Stream, stalled_after: float) -> None:
+        """Send pieces as they come; a client that takes none for too long is let go."""
+        pieces = stream.pieces
+        try:
+            await self._begin(200, {**SECURITY_HEADERS, "content-type": stream.media_type, **stream.headers})
+            if not self._is_head:
+                async for piece in pieces:
+                    async with asyncio.timeout(stalled_after):
+                        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+            await self._send({"type": "http.response.body", "body": b""})
+        except (TimeoutError, OSError):
+            _log.info("stream_let_go request=%s", self._request_id)
+        finally:
+            close = getattr(pieces, "aclose", None)
+            if close is not None:
+                await close()
+
+    async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
+        all_headers = {**headers, "x-request-id": self._request_id}
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in all_headers.items()],
+            }
+        )
+
+
+def _encoded(reply: Reply) -> bytes:
+    if reply.value is None:
+        return b"" if reply.status == 204 else b"null"
+    return reply.value if isinstance(reply.value, bytes) else msgspec.json.encode(reply.value)
+
+
+def _refusal(error: BaseException, request_id: str) -> Refusal:
+    """Return what a client is told of an error; a fault of ours is in the log, under the id that they are told."""
+    found = refusal_of(error) if isinstance(error, LayoverError) else None
+    if found is None:
+        _log.error("request_failed request=%s", request_id, exc_info=error)
+        return Refusal("internal", "Something went wrong here; the request id finds it in the log.")
+    if found.status >= _FAULTS_FROM:
+        _log.warning("request_refused request=%s code=%s error=%s", request_id, found.code, error)
+    return found
+
+
+def request_id_of(headers: Mapping[str, str]) -> str:
+    """Return the id by which a request is found in the log: the caller's own, if it is one."""
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _is_loopback(scope: Scope, headers: Mapping[str, str]) -> bool:
+    """Return whether a request comes from this machine itself, and is not passed on for somebody else."""
+    client = scope.get("client")
+    return client is not None and client[0] in _LOOPBACK and not any(name in headers for name in _FORWARDED)
+
+
+def _pairs(scope: Scope) -> list[tuple[str, str]]:
+    text = scope.get("query_string", b"").decode("latin-1")
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS) if text else []
+    except ValueError as error:
+        raise Refusal("invalid_parameter", f"At most {_MOST_PARAMETERS} parameters.") from error

@@ -1,0 +1,58 @@
+"""Requests that may come again: what was answered is kept with their key, and answered again.
+
+A request is noted before it is worked at. Should the server die meanwhile, the note runs out and the same request is
+worked at anew; what it does is taken only once all the same, since the engine knows the key, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from layover.api.problems import Refusal
+from layover.ports.access import Reply as Kept
+
+if TYPE_CHECKING:
+    from layover.api.services import Services
+
+LONGEST_KEY = 255
+_FAULTS_FROM = 500
+
+
+class Repeatable:
+    """One request with a key."""
+
+    def __init__(self, services: Services, scope: str, key: str, asked: object) -> None:
+        now = services.engine.instance.clock.now()
+        fingerprint = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
+        until = now + int(services.settings.reply_worked_at * 1000)
+        self._services = services
+        self._noted = Kept(scope=scope, key=key, fingerprint=fingerprint, until=until)
+        self._now = now
+
+    async def begin(self) -> Kept | None:
+        """Note that the request is worked at; return what it was answered before, if it was."""
+        found = await self._services.store.begin_reply(self._noted, self._now)
+        if found is None:
+            return None
+        if found.fingerprint != self._noted.fingerprint:
+            raise Refusal("idempotency_mismatch", "This idempotency key was used for another request.")
+        if not found.status:
+            message = "The first request with this idempotency key is still being worked at."
+            raise Refusal("in_progress", message, headers={"retry-after": "1"})
+        return found
+
+    async def end(self, status: int, body: bytes) -> None:
+        """Keep what is answered; a fault is not an answer, so the same request may be tried again."""
+        if status >= _FAULTS_FROM:
+            await self.drop()
+            return
+        until = self._now + int(self._services.settings.reply_kept * 1000)
+        await self._services.store.end_reply(replace(self._noted, status=status, body=body, until=until))
+
+    async def drop(self) -> None:
+        """Forget the request: it came to nothing."""
+        await self._services.store.drop_reply(self._noted.scope, self._noted.key)

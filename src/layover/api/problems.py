@@ -1,0 +1,157 @@
+"""Why a request was not done: every code that a client may meet, with its status; and how errors of ours become one."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from layover.api.resources.problems import FieldError, Problem, Winner
+from layover.core.definitions.problems import InvalidDefinition
+from layover.core.errors import LayoverError
+from layover.ports.errors import StoreError
+from layover.runtime.errors import AnswerRefused, EngineClosed, InvalidInput, LimitReached, WrongState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STATUS: Final[dict[str, int]] = {
+    "malformed": 400,  # what was sent cannot be read
+    "malformed_id": 400,
+    "malformed_context_id": 400,
+    "malformed_cursor": 400,
+    "invalid_parameter": 400,
+    "invalid_filter": 400,
+    "not_answerable": 400,
+    "unauthenticated": 401,
+    "forbidden": 403,  # the caller has not the permission
+    "not_allowed": 403,  # the caller is not among those who are asked
+    "requester_excluded": 403,
+    "not_found": 404,
+    "unknown_workflow": 404,
+    "unknown_version": 404,
+    "unknown_execution": 404,
+    "unknown_point": 404,
+    "unknown_token": 404,
+    "unknown_key": 404,
+    "method_not_allowed": 405,
+    "request_timeout": 408,
+    "already_exists": 409,
+    "already_answered": 409,
+    "already_decided": 409,
+    "ambiguous_point": 409,
+    "decision_required": 409,
+    "execution_closed": 409,
+    "idempotency_mismatch": 409,
+    "in_progress": 409,
+    "limit_reached": 409,
+    "not_your_turn": 409,
+    "point_closed": 409,
+    "snapshot_pending": 409,
+    "workflow_inactive": 409,
+    "wrong_state": 409,
+    "expired": 410,
+    "token_used": 410,
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "comment_required": 422,
+    "invalid_answer": 422,
+    "invalid_body": 422,
+    "invalid_definition": 422,
+    "invalid_input": 422,
+    "payload_not_json": 422,
+    "payload_reserved": 422,
+    "rate_limited": 429,
+    "internal": 500,
+    "store_unavailable": 503,
+    "too_many_streams": 503,
+    "stopping": 503,
+}
+
+# Where an error has a code of its own that clients know by another name.
+_TOLD_AS: Final[dict[str, str]] = {"point_expired": "expired", "engine_closed": "stopping"}
+
+
+class Refusal(LayoverError):  # noqa: N818 - it says what happened to the request
+    """A request that is not done; `code` is one of those above."""
+
+    def __init__(  # noqa: PLR0913 - each is a field of the answer
+        self,
+        code: str,
+        message: str,
+        *,
+        errors: Sequence[FieldError] = (),
+        current_status: str | None = None,
+        winner: Winner | None = None,
+        holders: Sequence[str] = (),
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, code=code)
+        self.errors = tuple(errors)
+        self.current_status = current_status
+        self.winner = winner
+        self.holders = tuple(holders)
+        self.headers = headers or {}
+
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return STATUS[self.code]
+
+    def problem(self, request_id: str) -> Problem:
+        """Return the answer."""
+        retry_after = self.headers.get("retry-after")
+        return Problem(
+            type=f"urn:layover:problem:{self.code}",
+            title=HTTPStatus(self.status).phrase,
+            status=self.status,
+            detail=self.message,
+            code=self.code,
+            request_id=request_id,
+            errors=list(self.errors),
+            current_status=self.current_status,
+            winner=self.winner,
+            holders=list(self.holders),
+            retry_after=int(retry_after) if retry_after is not None else None,
+        )
+
+
+def refusal_of(error: LayoverError) -> Refusal | None:
+    """Return how an error is told to a client; None if it is a fault of ours, which is not told to anybody."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, StoreError | EngineClosed):
+        # What a store says may name files and hosts: that is for the log.
+        stopping = isinstance(error, EngineClosed)
+        code = "stopping" if stopping else "store_unavailable"
+        message = "The server is stopping." if stopping else "The database cannot be used just now; try again."
+        return Refusal(code, message, headers={"retry-after": "1"})
+    if isinstance(error, InvalidDefinition):
+        return Refusal("invalid_definition", "The definition cannot be used.", errors=_of_definition(error))
+    code = _TOLD_AS.get(error.code, error.code)
+    if code not in STATUS:
+        return None
+    return Refusal(
+        code,
+        error.message,
+        errors=[FieldError(path=path, message=message) for path, message in _places(error)],
+        current_status=error.current_status if isinstance(error, WrongState) else None,
+        holders=error.holders if isinstance(error, LimitReached) else (),
+    )
+
+
+def _places(error: LayoverError) -> Sequence[tuple[str, str]]:
+    return error.errors if isinstance(error, InvalidInput | AnswerRefused) else ()
+
+
+def _of_definition(error: InvalidDefinition) -> list[FieldError]:
+    return [
+        FieldError(
+            path=one.path,
+            message=one.message,
+            code=one.code,
+            line=one.line,
+            column=one.column,
+            suggestion=one.suggestion,
+        )
+        for one in error.problems
+    ]

@@ -1,0 +1,72 @@
+"""Keys, who the caller is, and what was done."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from layover.api.resources.shared import Body, Moment, Resource, Value
+
+
+class KeyBody(Body, frozen=True, kw_only=True):
+    """A key to make: for a user with roles, with all their permissions or only some (`scopes`), for ever or a while."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=255, examples=["nightly import"])]
+    user: Annotated[str, Meta(min_length=1, max_length=255, examples=["ada"])]
+    roles: Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=50)]
+    scopes: Annotated[list[str], Meta(max_length=50)] | None = None
+    expires_in: Annotated[str, Meta(max_length=50, examples=["90d"])] | None = None
+
+
+class RotateBody(Body, frozen=True, kw_only=True):
+    """For how long the old key still works, so that whoever uses it can change over."""
+
+    grace: Annotated[str, Meta(max_length=50, examples=["1h"])] | None = None
+
+
+class NewKey(Resource, frozen=True, kw_only=True):
+    """A key that was just made: `key` is shown this once."""
+
+    id: str
+    key: str | None
+    prefix: str
+    expires_at: Moment | None = None
+
+
+class Key(Resource, frozen=True, kw_only=True):
+    """A key, without the key."""
+
+    id: str
+    prefix: str
+    name: str
+    user: str
+    roles: list[str]
+    scopes: list[str] | None = None
+    created_at: Moment
+    created_by: str = ""
+    expires_at: Moment | None = None
+    ended_at: Moment | None = None
+
+
+class Me(Resource, frozen=True, kw_only=True):
+    """Who the caller is, and what they may do."""
+
+    user: str
+    roles: list[str]
+    permissions: list[str]
+    credential: str
+
+
+class AuditEntry(Resource, frozen=True, kw_only=True):
+    """What somebody did."""
+
+    id: str
+    at: Moment
+    user: str
+    act: str
+    target: str = ""
+    execution_id: str | None = None
+    credential: str = ""
+    request_id: str = ""
+    details: dict[str, Value] = {}

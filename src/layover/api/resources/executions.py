@@ -1,0 +1,244 @@
+"""Executions, and what is asked about them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from layover.api.resources.points import PausePoint
+from layover.api.resources.shared import (
+    Body,
+    ContextId,
+    ExecutionId,
+    Failure,
+    Moment,
+    Reason,
+    Resource,
+    Value,
+    WorkflowName,
+)
+from layover.core.engine.state import ExecutionStatus
+
+
+class WaitingOn(Resource, frozen=True, kw_only=True):
+    """Something that an execution waits for; `for` is the pause point, if it is one."""
+
+    context_id: str
+    kind: str
+    since: Moment | None = None
+    until: Moment | None = None
+    point: str | None = msgspec.field(name="for", default=None)
+
+
+class Lease(Resource, frozen=True, kw_only=True):
+    """Which instance drives an execution."""
+
+    instance: str
+    epoch: int
+    expires_at: Moment | None = None
+
+
+class ExecutionSummary(Resource, frozen=True, kw_only=True):
+    """An execution in a list."""
+
+    id: ExecutionId
+    workflow: str
+    version: int | None = None
+    status: ExecutionStatus
+    outcome: str = ""
+    error: Failure | None = None
+    tags: list[str] = []
+    priority: int = 0
+    correlation_id: str | None = None
+    parent_id: str | None = None
+    created_at: Moment
+    finished_at: Moment | None = None
+    last_seq: int
+
+
+class Execution(Resource, frozen=True, kw_only=True):
+    """One execution, as it is.
+
+    `pause_points` and `response` are there when it was just started and has come to rest: `response` is that of the
+    first open point that has one.
+    """
+
+    id: ExecutionId
+    workflow: str
+    version: int | None = None
+    status: ExecutionStatus
+    outcome: str = ""
+    outcome_reason: str = ""
+    input: Value = None
+    output: Value = None
+    error: Failure | None = None
+    variables: dict[str, Value] = {}
+    tags: list[str] = []
+    priority: int = 0
+    correlation_id: str | None = None
+    parent_id: str | None = None
+    trigger: Value = None
+    user: str | None = None
+    created_at: Moment
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    duration_ms: int | None = None
+    paused_at: Moment | None = None
+    paused_reason: str | None = None
+    paused_node: str | None = None
+    next_nodes: list[str] = []
+    resume_count: int = 0
+    last_resumed_at: Moment | None = None
+    resume_data: Value = None
+    nodes_executed: int = 0
+    last_seq: int
+    waiting_on: list[WaitingOn] = []
+    lease: Lease | None = None
+    hash: str = ""
+    pause_points: list[PausePoint] | msgspec.UnsetType = msgspec.UNSET
+    response: Value | msgspec.UnsetType = msgspec.UNSET
+
+
+class PausedExecutions(Resource, frozen=True, kw_only=True):
+    """Executions that wait for a person, the one that has waited longest first; `count` is how many there are here."""
+
+    executions: list[Execution]
+    count: int
+
+
+class Event(Resource, frozen=True, kw_only=True):
+    """One entry of a log."""
+
+    seq: int
+    at: Moment
+    type: str
+    data: dict[str, Value]
+    context_id: str | None = None
+    attempt: int | None = None
+
+
+class Attempt(Resource, frozen=True, kw_only=True):
+    """One try of a call."""
+
+    attempt: int
+    cause: str
+    scheduled_at: Moment
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    error: Failure | None = None
+    retry_at: Moment | None = None
+
+
+class NodeExecution(Resource, frozen=True, kw_only=True):
+    """What became of one node in one scope."""
+
+    context_id: ContextId
+    node: str
+    type: str
+    status: str
+    attempt: int = 0
+    input: Value = None
+    output: Value = None
+    port: str = ""
+    error: Failure | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    duration_ms: int | None = None
+    attempts: list[Attempt] = []
+
+
+class Leg(Resource, frozen=True, kw_only=True):
+    """A stretch of work between two rests; `parent` is the leg before it, `depth` how many there are before it."""
+
+    id: str
+    parent: str | None = None
+    depth: int
+    cause: str
+    instance: str
+    from_seq: int
+    to_seq: int
+    started_at: Moment
+
+
+class GraphNode(Resource, frozen=True, kw_only=True):
+    """A node of a graph; one in a container has that as `parent`. Its state is that of its latest run in any scope."""
+
+    id: str
+    type: str
+    label: str | None = None
+    parent: str | None = None
+    branch: str | None = None
+    status: str | None = None
+    runs: dict[str, int] = {}
+    position: Value = None
+
+
+class GraphEdge(Resource, frozen=True, kw_only=True):
+    """An edge of a graph; `taken` says how often."""
+
+    source: str
+    target: str
+    port: str
+    taken: int = 0
+
+
+class Graph(Resource, frozen=True, kw_only=True):
+    """The graph of an execution, with the states of its nodes; `runs` counts by status where a node ran in scopes."""
+
+    workflow: str
+    version: int | None = None
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+class WhyReason(Resource, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is waited for; if that is another execution, `because` says what that one waits for."""
+
+    kind: str
+    text: str
+    context_id: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    execution: str | None = None
+    because: list[WhyReason] = []
+
+
+class Why(Resource, frozen=True, kw_only=True):
+    """Why an execution stands still."""
+
+    summary: str
+    reasons: list[WhyReason] = []
+
+
+class StartBody(Body, frozen=True, kw_only=True):
+    """An execution to begin. With `wait` (at most 60s) the answer comes when it has ended, or a person is awaited."""
+
+    workflow: WorkflowName
+    version: Annotated[int, Meta(ge=1)] | None = None
+    input: Value = None
+    id: str | None = None
+    tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=50)] = []
+    priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
+    delay: Annotated[str, Meta(max_length=50, examples=["1h30m"])] | None = None
+    correlation_id: Annotated[str, Meta(max_length=255)] | None = None
+    wait: Annotated[str, Meta(max_length=50, examples=["10s"])] | None = None
+
+
+class ResumeBody(Body, frozen=True, kw_only=True):
+    """What to go on with: it becomes part of the variables.
+
+    `approved` decides the only open approval, if the caller may; it may also stand in `resume_data`.
+    """
+
+    resume_data: dict[str, Value] | None = None
+    reason: Reason | None = None
+    approved: bool | None = None
+
+
+class RewindBody(Body, frozen=True, kw_only=True):
+    """The node to go back to; in a scope, its context id."""
+
+    to: Annotated[str, Meta(max_length=4096)]
+    reason: Reason | None = None

@@ -1,0 +1,38 @@
+"""Signals and callbacks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from layover.api.resources.shared import Body, Resource, Value
+
+
+class SignalBody(Body, frozen=True, kw_only=True):
+    """A signal; the same id again is the same signal."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=255, examples=["payment.settled"])]
+    key: Annotated[str, Meta(max_length=255)] = ""
+    data: Value = None
+    id: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+
+
+class Delivered(Resource, frozen=True, kw_only=True):
+    """What became of a signal: which executions were told of it."""
+
+    id: str
+    matched: list[str] = []
+
+
+class CallbackFailure(Body, frozen=True, kw_only=True):
+    """Why what a callback waits for has failed."""
+
+    message: Annotated[str, Meta(max_length=10_000)] = ""
+    retryable: bool = True
+
+
+class Accepted(Resource, frozen=True, kw_only=True):
+    """It is taken."""
+
+    status: Literal["accepted"] = "accepted"

@@ -1,0 +1,154 @@
+"""Workflows: definitions, their versions, and whether they may be started."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from layover.api.resources.executions import NodeExecution, WaitingOn
+from layover.api.resources.shared import Body, Failure, Moment, Reason, Resource, Value, WorkflowName
+from layover.core.engine.state import ExecutionStatus
+from layover.ports.access import WorkflowState
+
+
+class WorkflowSummary(Resource, frozen=True, kw_only=True):
+    """A workflow in a list: its newest version, and whether it may be started."""
+
+    name: WorkflowName
+    version: int
+    hash: str
+    state: WorkflowState
+    state_reason: str = ""
+    description: str = ""
+    tags: list[str] = []
+    created_at: Moment
+
+
+class Workflow(Resource, frozen=True, kw_only=True):
+    """A version of a workflow, with its definition in canonical form."""
+
+    name: WorkflowName
+    version: int
+    hash: str
+    state: WorkflowState
+    state_reason: str = ""
+    created_at: Moment
+    definition: dict[str, Value]
+
+
+class SavedVersion(Resource, frozen=True, kw_only=True):
+    """The version that a definition has become, or was already."""
+
+    name: WorkflowName
+    version: int
+    hash: str
+
+
+class VersionSummary(Resource, frozen=True, kw_only=True):
+    """One version of a workflow."""
+
+    version: int
+    hash: str
+    created_at: Moment
+
+
+class Difference(Resource, frozen=True, kw_only=True):
+    """One difference between two versions: at `path` in the canonical form, what was there and what is."""
+
+    path: str
+    kind: Literal["added", "removed", "changed"]
+    before: Value = None
+    after: Value = None
+
+
+class Differences(Resource, frozen=True, kw_only=True):
+    """What is different between two versions of a workflow."""
+
+    name: WorkflowName
+    before: int
+    after: int
+    differences: list[Difference]
+
+
+class DefinitionProblem(Resource, frozen=True, kw_only=True):
+    """Something that is wrong with a definition, and where."""
+
+    code: str
+    path: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    suggestion: str | None = None
+    severity: Literal["error", "warning"] = "error"
+
+
+class Checked(Resource, frozen=True, kw_only=True):
+    """Everything that is wrong with a definition."""
+
+    problems: list[DefinitionProblem]
+
+
+class DryRunBody(Body, frozen=True, kw_only=True):
+    """A run in which nothing is called: `outputs` are what nodes give, and `answers` what people and systems say.
+
+    Both are by node id, or by context id. What is in neither gives null.
+    """
+
+    input: Value = None
+    version: Annotated[int, Meta(ge=1)] | None = None
+    outputs: dict[str, Value] = {}
+    answers: dict[str, Value] = {}
+
+
+class DryRun(Resource, frozen=True, kw_only=True):
+    """What a run would have done; `waiting_on` is where it would stand still for want of an answer."""
+
+    status: ExecutionStatus
+    outcome: str = ""
+    output: Value = None
+    error: Failure | None = None
+    nodes: list[NodeExecution]
+    waiting_on: list[WaitingOn] = []
+
+
+class PauseWorkflowBody(Body, frozen=True, kw_only=True):
+    """Hold what starts from now on; with `running`, what is under way, too."""
+
+    reason: Reason | None = None
+    running: bool = False
+
+
+class StandingChanged(Resource, frozen=True, kw_only=True):
+    """How a workflow stands, and how many executions were paused or resumed with it.
+
+    `more` says that there are others left, because there were many: the same call again goes on with them.
+    """
+
+    name: WorkflowName
+    state: WorkflowState
+    reason: str = ""
+    executions: int = 0
+    more: bool = False
+
+
+class Bundle(Resource, frozen=True, kw_only=True):
+    """Definitions to be taken elsewhere: the newest version of each workflow, in canonical form."""
+
+    format: Literal["layover/1"] = "layover/1"
+    exported_at: Moment
+    workflows: list[dict[str, Value]]
+
+
+class BundleBody(Body, frozen=True, kw_only=True):
+    """Definitions from elsewhere; if one of them cannot be used, none is kept."""
+
+    format: Literal["layover/1"]
+    workflows: Annotated[list[dict[str, Value]], Meta(max_length=1_000)]
+    exported_at: str | None = None
+
+
+class Imported(Resource, frozen=True, kw_only=True):
+    """The versions that definitions have become."""
+
+    workflows: list[SavedVersion]

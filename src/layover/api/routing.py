@@ -1,0 +1,124 @@
+"""Routes as they are declared: who may use them, what they take and what they answer.
+
+One declaration makes the endpoint, its checks and its part of the OpenAPI document, so none of them can say something
+that the others do not. A route belongs to a family, which is a module of `routes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from layover.api.calls import Call, Reply, Stream
+from layover.api.permissions import Permission
+from layover.api.problems import STATUS
+
+Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
+Handle: TypeAlias = Callable[[Call[Any, Any]], Awaitable[Reply | Stream]]
+H = TypeVar("H", bound=Callable[..., Awaitable[Reply | Stream]])
+
+# Who may use a route without showing credentials: anybody; whoever asks from the machine itself; or whoever has the
+# token that is part of the path. A caller who does show some is known by them all the same.
+Open: TypeAlias = Literal["anybody", "loopback", "token"]
+
+
+class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A route that takes no parameters."""
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """One method of one path."""
+
+    method: Method
+    path: str
+    handle: Handle
+    family: str
+    summary: str
+    needs: tuple[Permission, ...] = ()  # one of these; without any, `open` says who
+    open: Open | None = None
+    body: type[Any] | None = None  # a struct, `bytes` for what the handler reads itself, or nothing
+    body_required: bool = True
+    media_types: tuple[str, ...] = ("application/json",)  # of the body
+    query: type[Any] = NoQuery
+    answers: dict[int, Any]  # by status: the type of the resource; None for no content
+    answer_media: str = "application/json"
+    problems: tuple[str, ...] = ()  # the codes that only the handler knows of
+    keyed: bool = False  # an Idempotency-Key is obeyed: that is so for every POST with credentials
+    scope: Callable[[Call[Any, Any]], str] | None = None  # of the key, if it is not the caller's for this path
+    kept: Callable[[Reply], Reply] | None = None  # what is kept of an answer that is not to be shown again
+    limited: bool = True  # by the rate of the caller
+    examples: dict[str, object] = {}  # of bodies, by name
+
+    @property
+    def name(self) -> str:
+        """What the operation is called in the document: the name of its handler."""
+        return str(getattr(self.handle, "__name__", "handle"))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Every code that may be answered instead of what was asked for."""
+        found = set(self.problems) | {"internal", "store_unavailable", "stopping", "invalid_parameter"}
+        if self.open is None:
+            found |= {"unauthenticated", "forbidden"}
+        elif self.open == "loopback":
+            found.add("unauthenticated")
+        if self.limited:
+            found.add("rate_limited")
+        if self.body is not None:
+            found |= {"malformed", "payload_too_large", "request_timeout", "unsupported_media_type"}
+            if self.body is not bytes:
+                found.add("invalid_body")
+        if self.keyed:
+            found |= {"idempotency_mismatch", "in_progress"}
+        return tuple(sorted(found, key=lambda code: (STATUS[code], code)))
+
+
+class Routes:
+    """The routes of one family, in the order in which they are declared."""
+
+    def __init__(self, family: str, description: str, prefix: str = "/api/v1") -> None:
+        self.family = family
+        self.description = description
+        self._prefix = prefix
+        self.routes: list[Route] = []
+
+    def get(self, path: str, **declared: Any) -> Callable[[H], H]:
+        """Declare something to read."""
+        return self._declare("GET", path, declared)
+
+    def post(self, path: str, **declared: Any) -> Callable[[H], H]:
+        """Declare something to do."""
+        declared.setdefault("keyed", "open" not in declared)
+        return self._declare("POST", path, declared)
+
+    def put(self, path: str, **declared: Any) -> Callable[[H], H]:
+        """Declare something to replace."""
+        return self._declare("PUT", path, declared)
+
+    def delete(self, path: str, **declared: Any) -> Callable[[H], H]:
+        """Declare something to remove."""
+        return self._declare("DELETE", path, declared)
+
+    def _declare(self, method: Method, path: str, declared: dict[str, Any]) -> Callable[[H], H]:
+        def add(handle: H) -> H:
+            route = Route(
+                method=method,
+                path=f"{self._prefix}{path}",
+                handle=handle,
+                family=self.family,
+                summary=_sentence(handle),
+                **declared,
+            )
+            if not route.needs and route.open is None:
+                raise TypeError(f"{method} {route.path} says nobody who may use it")
+            self.routes.append(route)
+            return handle
+
+        return add
+
+
+def _sentence(handle: Callable[..., object]) -> str:
+    text: Final = (handle.__doc__ or "").strip().split("\n\n")[0]
+    return " ".join(text.split())

@@ -1,0 +1,36 @@
+"""What every request is done with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.api.permissions import Caller
+    from layover.api.settings import ApiSettings
+    from layover.ports.limiter import Limiter
+    from layover.ports.store import Store
+    from layover.runtime.engine import Engine
+
+
+class Guard(Protocol):
+    """Tells who a caller is."""
+
+    async def caller_of(self, headers: Mapping[str, str]) -> Caller | None:
+        """Return who shows these credentials, or None if there are none; refuse those that are not valid."""
+
+
+class Services:
+    """The engine, and all that stands before it."""
+
+    def __init__(self, engine: Engine, *, settings: ApiSettings, guard: Guard, limiter: Limiter) -> None:
+        self.engine = engine
+        self.settings = settings
+        self.guard = guard
+        self.limiter = limiter
+
+    @property
+    def store(self) -> Store:
+        """Where everything is kept."""
+        return self.engine.instance.store

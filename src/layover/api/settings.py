@@ -1,0 +1,23 @@
+"""What can be set about the HTTP surface. Times are in seconds."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is taken from callers, and how long they are waited for."""
+
+    rate_limit: tuple[int, float] | None = (100, 60.0)  # requests of one caller in so many seconds
+    body_limit: int = 2_000_000  # bytes
+    depth_limit: int = 100  # levels of objects and arrays in a body
+    body_timeout: float = 30.0  # until a body has come
+    longest_wait: float = 60.0  # for a start that waits
+    streams: int = 1_000  # open at once
+    streams_by_caller: int = 600
+    heartbeat: float = 15.0  # between two signs of life of a stream
+    stalled_after: float = 30.0  # a client that takes nothing for so long is let go
+    reply_kept: float = 86_400.0  # what was answered to a request with an idempotency key
+    reply_worked_at: float = 120.0  # after so long a request that was not answered has died
+    page: int = 50
+    longest_page: int = 100

@@ -1,0 +1,144 @@
+"""A server on a real port of this machine, and callers with every role who talk to it over HTTP.
+
+A file of tests runs on every database by `pytestmark = pytest.mark.usefixtures("each_database")`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import aiohttp
+import msgspec
+import uvicorn
+
+from layover.api.access.keys import hash_of, new_key, prefix_of
+from layover.api.application import application
+from layover.api.settings import ApiSettings
+from layover.ports.access import Key
+from layover.ports.records import AuditEntry
+from layover.runtime.ids import new_id
+from tests.runtime.harness import engine_at
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from layover.nodes.registry import AnyFunction
+    from layover.runtime.engine import Engine
+
+ADMIN_KEY = "an-admin-key-for-tests-only"
+UNLIMITED = ApiSettings(rate_limit=None)
+
+
+class Answered(NamedTuple):
+    """What came back."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+    @property
+    def code(self) -> str:
+        """The code of a problem."""
+        return str(self.json["code"])
+
+
+class Api:
+    """A server, and callers of it: `as_` is `admin`, a role, `name:role,role`, or empty for nobody."""
+
+    def __init__(self, engine: Engine, url: str, session: aiohttp.ClientSession) -> None:
+        self.engine = engine
+        self.url = url
+        self.session = session
+        self._keys: dict[str, str] = {"admin": ADMIN_KEY}
+
+    async def key_of(self, name: str) -> str:
+        """Return the key of a caller, made when it is first asked for."""
+        if name not in self._keys:
+            user, colon, roles = name.partition(":")
+            key, now = new_key(), self.engine.instance.clock.now()
+            row = Key(
+                id=new_id(now),
+                prefix=prefix_of(key),
+                hash=hash_of(key),
+                name=f"for {name}",
+                user=user,
+                roles=tuple(roles.split(",")) if colon else (user,),
+                created_at=now,
+            )
+            entry = AuditEntry(id=new_id(now), at=now, user="tests", act="key.add", target=row.id)
+            await self.engine.instance.store.add_key(row, entry)
+            self._keys[name] = key
+        return self._keys[name]
+
+    async def ask(  # noqa: PLR0913 - each is named where it is given
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        as_: str = "admin",
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Answered:
+        """Send one request; a path without `/api` is one of `/api/v1`. `key` is the idempotency key."""
+        sent = dict(headers or {})
+        if as_:
+            sent.setdefault("authorization", f"Bearer {await self.key_of(as_)}")
+        if key is not None:
+            sent["idempotency-key"] = key
+        data = raw if raw is not None else msgspec.json.encode(body) if body is not None else None
+        if data is not None:
+            sent.setdefault("content-type", "application/json")
+        url = self.url + (path if path.startswith(("/api", "/healthz", "/readyz", "/metrics")) else f"/api/v1{path}")
+        async with self.session.request(method, url, data=data, headers=sent) as response:
+            found = {name.lower(): value for name, value in response.headers.items()}
+            return Answered(response.status, await response.read(), found)
+
+    async def get(self, path: str, **asked: Any) -> Answered:
+        return await self.ask("GET", path, **asked)
+
+    async def post(self, path: str, body: object = None, **asked: Any) -> Answered:
+        return await self.ask("POST", path, body if body is not None else {}, **asked)
+
+    async def put(self, path: str, body: object = None, **asked: Any) -> Answered:
+        return await self.ask("PUT", path, body, **asked)
+
+    async def delete(self, path: str, **asked: Any) -> Answered:
+        return await self.ask("DELETE", path, **asked)
+
+
+@asynccontextmanager
+async def served(
+    folder: Path, *nodes: AnyFunction, settings: ApiSettings = UNLIMITED, **engine_settings: object
+) -> AsyncIterator[Api]:
+    """Serve the database of a folder while the block lasts."""
+    async with engine_at(folder, *nodes, **engine_settings) as engine, listening(engine, settings=settings) as api:
+        yield api
+
+
+@asynccontextmanager
+async def listening(engine: Engine, **made_with: Any) -> AsyncIterator[Api]:
+    """Serve an engine that is open."""
+    made_with.setdefault("settings", UNLIMITED)
+    app = application(engine, admin_key=ADMIN_KEY, **made_with)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
+    server = uvicorn.Server(config)
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # those of the test run stay
+    serving = asyncio.get_running_loop().create_task(server._serve())  # noqa: SLF001 - without its signal handlers
+    while not server.started:  # noqa: ASYNC110 - it has no event for this
+        await asyncio.sleep(0)
+    port = cast("tuple[str, int]", server.servers[0].sockets[0].getsockname())[1]
+    try:
+        async with aiohttp.ClientSession() as session:
+            yield Api(engine, f"http://127.0.0.1:{port}", session)
+    finally:
+        server.should_exit = True
+        await serving
