@@ -10,11 +10,13 @@ SEED ?= 1
 ROUNDS ?= 20
 MINUTES ?= 2
 PROCESSES ?= 3
+PORT ?= 8080
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-run: demo ## the same as demo: set up, and see the point on the embedded default
+run: .venv/ready ## serve the examples over HTTP, one of them waiting for your approval: make run PORT=8081
+	$(BIN)/python examples/serve.py --port $(PORT)
 
 demo: .venv/ready ## pause a workflow, kill its process, and finish it in another
 	$(BIN)/python examples/demo.py
@@ -49,7 +51,7 @@ lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 		--no-annotate --no-header --upgrade pyproject.toml -o requirements.lock
 
 clean: ## remove what the other targets made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .run .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The stamp is newer than the lock only after a complete install, so an interrupted one is repeated. uv is fast; where it
 # cannot reach the registry, pip may, since it knows the mirrors and certificates of this machine.

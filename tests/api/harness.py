@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 import msgspec
-import uvicorn
 
+from layover.api.access.config import AccessSettings
 from layover.api.access.keys import hash_of, new_key, prefix_of
 from layover.api.application import application
+from layover.api.serving import listen, serve
 from layover.api.settings import ApiSettings
 from layover.ports.access import Key
 from layover.ports.records import AuditEntry
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from layover.api.services import Services
     from layover.nodes.registry import AnyFunction
     from layover.runtime.engine import Engine
 
@@ -52,8 +54,9 @@ class Answered(NamedTuple):
 class Api:
     """A server, and callers of it: `as_` is `admin`, a role, `name:role,role`, or empty for nobody."""
 
-    def __init__(self, engine: Engine, url: str, session: aiohttp.ClientSession) -> None:
-        self.engine = engine
+    def __init__(self, services: Services, url: str, session: aiohttp.ClientSession) -> None:
+        self.services = services
+        self.engine = services.engine
         self.url = url
         self.session = session
         self._keys: dict[str, str] = {"admin": ADMIN_KEY}
@@ -128,17 +131,13 @@ async def served(
 async def listening(engine: Engine, **made_with: Any) -> AsyncIterator[Api]:
     """Serve an engine that is open."""
     made_with.setdefault("settings", UNLIMITED)
-    app = application(engine, admin_key=ADMIN_KEY, **made_with)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
-    server = uvicorn.Server(config)
-    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # those of the test run stay
-    serving = asyncio.get_running_loop().create_task(server._serve())  # noqa: SLF001 - without its signal handlers
-    while not server.started:  # noqa: ASYNC110 - it has no event for this
-        await asyncio.sleep(0)
-    port = cast("tuple[str, int]", server.servers[0].sockets[0].getsockname())[1]
+    made_with.setdefault("access", AccessSettings(admin_key=ADMIN_KEY))
+    app = application(engine, **made_with)
+    socket = listen("127.0.0.1", 0)
+    serving = asyncio.get_running_loop().create_task(serve(app, [socket]))
     try:
         async with aiohttp.ClientSession() as session:
-            yield Api(engine, f"http://127.0.0.1:{port}", session)
+            yield Api(app.state.services, f"http://127.0.0.1:{socket.getsockname()[1]}", session)
     finally:
-        server.should_exit = True
+        app.state.services.stopping.set()
         await serving

@@ -28,3 +28,42 @@ async def test_what_is_not_there_is_a_problem(tmp_path: Path) -> None:
 
     assert (answered.status, answered.code) == (404, "not_found")
     assert (other.status, other.code, other.headers["allow"]) == (405, "method_not_allowed", "GET, HEAD")
+
+
+async def test_readiness_tells_what_is_there(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        answered = await api.get("/readyz", as_="")
+
+    assert answered.status == 200
+    assert answered.json["status"] == "ready"
+    assert {name: check["ok"] for name, check in answered.json["checks"].items()} == {
+        "database": True,
+        "migrations": True,
+        "worker": True,
+    }
+
+
+async def test_numbers_are_given_on_this_machine_and_to_those_who_may_read(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
+        for _ in range(3):
+            await api.engine.start("ask", wait="rest")
+        here = await api.get("/metrics", as_="")
+        passed_on = await api.get("/metrics", as_="", headers={"x-forwarded-for": "10.1.2.3"})
+        reader = await api.get("/metrics", as_="viewer", headers={"x-forwarded-for": "10.1.2.3"})
+        other = await api.get("/metrics", as_="someone:manager", headers={"x-forwarded-for": "10.1.2.3"})
+
+    numbers = dict(line.rsplit(" ", 1) for line in here.body.decode().splitlines() if not line.startswith("#"))
+    assert (here.status, reader.status) == (200, 200)
+    assert (passed_on.status, other.status) == (401, 403)
+    assert numbers['layover_executions{status="paused"}'] == "3.0"
+    assert float(numbers["layover_oldest_pause_age_seconds"]) >= 0
+    assert float(numbers["layover_commit_batch_size_count"]) > 0
+    for name in (
+        "workflow_executions_paused_total",
+        "workflow_executions_resumed_total",
+        "workflow_executions_resume_errors_total",
+        "workflow_resumer_worker_cycle_duration_seconds_count",
+        "workflow_executions_pause_duration_seconds_count",
+    ):
+        assert name in numbers

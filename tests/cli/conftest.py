@@ -1,4 +1,7 @@
-"""Commands run in this process, each test in a folder of its own with a small project in it."""
+"""Commands run in this process, each test in a folder of its own with a small project in it.
+
+What commands show and do is the same on a database and on a server: the tests of both run twice.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import msgspec
 import pytest
 
 from layover.cli.main import run_command
+from tests.cli.over_http import DATABASE_ONLY, Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +82,17 @@ class Ran(NamedTuple):
 Run = Callable[..., Ran]
 
 
+_ON_BOTH = ("test_acting", "test_looking", "test_where")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what concerns executions with `--db`, and with `--url`."""
+    if "place" in metafunc.fixturenames:
+        is_both = metafunc.module.__name__.rpartition(".")[2] in _ON_BOTH
+        is_both = is_both and metafunc.function.__name__ not in DATABASE_ONLY
+        metafunc.parametrize("place", ["db", "url"] if is_both else ["db"])
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with workflows and functions, in which commands are run."""
@@ -85,8 +100,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "asking.yaml").write_text(ASKING)
     (tmp_path / "breaking.yaml").write_text(BREAKING)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LAYOVER_DB", raising=False)
-    monkeypatch.delenv("LAYOVER_DEBUG", raising=False)
+    for name in ("DB", "URL", "KEY", "DEBUG"):
+        monkeypatch.delenv(f"LAYOVER_{name}", raising=False)
     modules, path = dict(sys.modules), list(sys.path)
     yield tmp_path
     sys.path[:] = path
@@ -96,19 +111,24 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def cli(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def cli(
+    project: Path, place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Run]:
     """Run a command and return how it ended."""
+    served = Served()
 
     def run(*words: str, stdin: bytes = b"") -> Ran:
         assert Path.cwd() == project
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        command = served.translated(words) if place == "url" else list(words)
         capsys.readouterr()
-        code = run_command(list(words))
+        code = run_command(command)
         out, err = capsys.readouterr()
         assert "Traceback" not in err
         return Ran(code, out, err)
 
-    return run
+    yield run
+    served.stop()
 
 
 @pytest.fixture

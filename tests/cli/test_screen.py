@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layover.cli.screen import harmless, length, plural, print_json, print_table, when
+from layover.cli.screen import between, harmless, length, moment, plural, print_json, print_table
 
 
 @given(st.text(st.characters()), st.integers(min_value=1, max_value=50))
@@ -56,8 +56,9 @@ def test_lengths_of_time_are_short(milliseconds: int, text: str) -> None:
 
 
 def test_moments_and_numbers() -> None:
-    assert when(None) is None
-    assert when(1_735_689_600_123) == "2025-01-01T00:00:00.123Z"
+    assert moment(None) == between(None, "2025-01-01T00:00:00.123Z") == "-"
+    assert moment(1_735_689_600_123) == moment("2025-01-01T00:00:00.123Z") == "2025-01-01 00:00:00"
+    assert between("2025-01-01T00:00:00.123Z", "2025-01-01T00:00:01.623Z") == "1.5s"
     assert plural(1, "execution") == "1 execution"
     assert plural(1_000, "event") == "1,000 events"
 

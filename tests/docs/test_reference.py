@@ -7,20 +7,22 @@ import re
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from layover.runtime.settings import Settings
 from tests.docs.pages import page
 
-_TOOL = Path(__file__).parents[2] / "tools" / "node_types_reference.py"
+_TOOLS = Path(__file__).parents[2] / "tools"
 
 
-def test_the_page_of_node_types_is_the_one_that_is_made() -> None:
-    spec = importlib.util.spec_from_file_location("node_types_reference", _TOOL)
+@pytest.mark.parametrize("name", ["node_types_reference", "http_reference"])
+def test_the_page_is_the_one_that_is_made(name: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, _TOOLS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    assert tool.PAGE.read_text() == tool.page(), "run python tools/node_types_reference.py"
+    assert tool.PAGE.read_text() == tool.page(), f"run python tools/{name}.py"
 
 
 def test_every_setting_is_there_with_its_default() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         {"name": "paid", "id": b"bytes"},
     ],
 )
-async def test_texts_that_no_signal_can_have_are_refused(tmp_path: Path, fields: dict[str, str]) -> None:
+async def test_texts_that_no_signal_can_have_are_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
     async with engine_at(tmp_path) as engine:
         with pytest.raises(InvalidInput) as refused:
             await engine.deliver(**fields)

@@ -37,8 +37,8 @@ pytestmark = pytest.mark.usefixtures("each_database")
 
 DAY = 24 * HOUR
 SETTINGS = {"outbox_poll": 10, "purge_every": 10 * DAY}  # only when a test says so
-# What is about workflows, signals, limits, instances and the file itself, and not about one execution.
-KEPT = {"versions", "signals", "rates", "locks", "instances", "migrations"}
+# What is about workflows, signals, limits, people, instances and the file itself, and not about one execution.
+KEPT = {"versions", "standings", "signals", "rates", "keys", "audit", "replies", "locks", "instances", "migrations"}
 
 
 async def _clean(engine: EngineOn) -> int:

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import Point
+from layover.ports.access import AuditFilter, Key
 from layover.ports.records import (
     Append,
+    AuditEntry,
     Claim,
     Enqueue,
     ExecutionFilter,
@@ -211,6 +213,36 @@ def signal(id_: str = "s1", *, name: str = "paid", key: str = "k1", at: int = 40
     return Signal(id=id_, name=name, key=key, at=at, data=b'{"n":1}')
 
 
+# Access
+
+
+def entry(n: int = 1, *, at: int = 600, user: str = "ann", act: str = "execution.pause", of: str = "") -> AuditEntry:
+    """Return what somebody did, to an execution perhaps."""
+    return AuditEntry(
+        id=f"{n:08x}-0000-7000-8000-000000000000",
+        at=at,
+        user=user,
+        act=act,
+        target=of or f"t{n}",
+        execution_id=of,
+        credential="key k1",
+        request_id=f"r{n}",
+        details=b'{"reason":"late"}',
+    )
+
+
+def key(n: int = 1) -> Key:
+    return Key(
+        id=f"k{n}",
+        prefix=f"lay_{n}",
+        hash=bytes([n]) * 32,
+        name=f"key {n}",
+        user="ann",
+        roles=("operator", "approver"),
+        created_at=n,
+    )
+
+
 # Everything
 
 WORKFLOWS = ("order", "refund")
@@ -232,4 +264,7 @@ async def truth(store: Store) -> dict[str, object]:
         "admissions": await asyncio.gather(*(store.admission(id_) for id_ in ids)),
         "latest": await store.versions(),
         "versions": await asyncio.gather(*(store.versions(workflow) for workflow in WORKFLOWS)),
+        "audit": await store.audit(AuditFilter(limit=1_000)),
+        "keys": await store.keys("", 1_000),
+        "standings": await store.standings(),
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec.structs import replace
 
+from layover.ports.access import Reply, Standing
 from layover.ports.records import (
     ChangedPoint,
     Closed,
@@ -28,7 +29,9 @@ from tests.stores.conformance import (
     create,
     creation,
     enqueue,
+    entry,
     go_on,
+    key,
     message,
     opened,
     point,
@@ -84,6 +87,17 @@ async def fill(store: Store) -> None:
     for one in (signal("s1"), signal("s2", key="ü"), signal("s3", at=500)):
         await store.keep_signal(one)
     await store.dispatched(["s2"])
+    await _fill_access(store)
+
+
+async def _fill_access(store: Store) -> None:
+    full = replace(key(1), scopes=("execution:read", "ü"), created_by="ann", expires_at=10**13)
+    await store.add_key(full, entry(1, at=500))
+    await store.replace_key("k1", key(2), 10**12, entry(2, at=600))
+    paused = Standing(workflow="order", state="paused", changed_at=700, reason="ü", by="ann")
+    await store.set_standing(paused, entry(3, at=600, of=uid(1)))
+    await store.set_standing(Standing(workflow="refund", state="deleted", changed_at=710), entry(4, at=400))
+    await store.begin_reply(Reply(scope="ann", key="r1", fingerprint=b"f", until=10**13), 700)
 
 
 async def _fill_points(store: Store) -> None:
@@ -97,7 +111,8 @@ async def _fill_points(store: Store) -> None:
         tokens=(Token(hash=b"\x00\xffhash", point="wait"), Token(hash=b"other", point="wait")),
     )
     changed = replace(point("review"), details={"title": "Again"})
-    await go_on(store, 2, points=(ChangedPoint(point=changed), ClosedPoint(id="over", how="expired")), rest=RESTING)
+    changes = (ChangedPoint(point=changed), ClosedPoint(id="over", how="expired"))
+    await go_on(store, 2, at=350, status="paused", points=changes, rest=RESTING)
     await store.answer(approval("review"), "answer", 400)
 
 

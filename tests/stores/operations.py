@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from msgspec.structs import replace
 
+from layover.core.conditions import parse_condition
 from layover.core.engine.answers import Refused
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import ExecutionStatus, Point
@@ -32,6 +33,7 @@ from layover.ports.records import (
     OpenedPoint,
     Outbox,
     Outcome,
+    PausedFilter,
     PointFilter,
     Reserved,
     Rest,
@@ -59,6 +61,10 @@ INPUTS = (
     None,
 )
 WHERES = (b'{"a":1}', b'{"b":["x"]}', b'{"a":{}}', b'{"a":true}', b'{"a":1,"b":["y"]}', b'{"b":"\\u0000"}', b"{}")
+CONDITIONS = [
+    parse_condition(f"input.{text}")
+    for text in ("a=1", "a!=1", "a>=1.0", "a<1", "a.b=true", "a.b!=true", "b~x", "b.0=y", "b.0>=x", "c!=null")
+] + [parse_condition("vars.a=1")]
 POINTS = [f"p{n}" for n in range(12)]
 PEOPLE = ("ann", "bob", "eve", "zoe")
 LOCKS = ("sweep", "purge")
@@ -330,10 +336,19 @@ class Operations(Exchanges):
             tag=self._dice.choice((None, None, "a", "b")),
             parent_id=self._id() if self._chance(40) else None,
             where=self._dice.choice(WHERES) if self._chance(40) else None,
+            conditions=tuple(self._dice.choices(CONDITIONS, k=self._dice.choice((0, 0, 1, 2)))),
             after=(self._dice.randrange(1 + self._now // 8), self._id()) if self._chance(30) else None,
             limit=self._limit(),
         )
         return lambda store: store.page(wanted)
+
+    def draw_paused(self) -> Callable[[Store], Awaitable[object]]:
+        wanted = PausedFilter(
+            workflow=self._dice.choice((None, None, *WORKFLOWS)),
+            after=(self._dice.randrange(1 + self._now), self._id()) if self._chance(30) else None,
+            limit=self._limit(),
+        )
+        return lambda store: store.paused(wanted)
 
     def draw_history(self) -> Callable[[Store], Awaitable[object]]:
         execution_id, since, limit = self._id(), self._dice.randrange(-1, 12), self._limit()

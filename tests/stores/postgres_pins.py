@@ -70,13 +70,23 @@ PINNED = {
         "executions_pkey (execution_id)",
         "versions_pkey (id)",
     },
+    "paused": {
+        "heads_paused_longest (COALESCE(paused_at, created_at), execution_id)",
+        "executions_pkey (execution_id)",
+        "versions_pkey (id)",
+    },
+    "paused_of": {
+        "heads_paused_of (workflow, COALESCE(paused_at, created_at), execution_id)",
+        "executions_pkey (execution_id)",
+        "versions_pkey (id)",
+    },
     "history": {"heads_pkey (execution_id)", "events_pkey (execution_id, seq, era)"},
     "point": {"pause_points_by_id (id)"},
     "points": {"pause_points_by_age (opened_at, id)"},
     "points_of_execution": {"pause_points_pkey (execution_id)"},
     "points_waiting": {"pause_points_waiting (opened_at, id)"},
     "latest_version": {"versions_workflow_number_key (workflow)"},
-    "save_version": {"versions_workflow_number_key (workflow)"},
+    "save_version": {"versions_workflow_number_key (workflow)", "standings_pkey (workflow)"},
     "version_by_hash": {"versions_by_hash (hash)"},
     "versions_of": {"versions_workflow_number_key (workflow)"},
     "expendable": {
@@ -86,13 +96,26 @@ PINNED = {
         "places_pkey (execution_id)",
     },
     "lock_closed": {"heads_pkey (execution_id)"},
+    "enqueue_audited": {"heads_pkey (execution_id)", "commands_by_source (execution_id, source, source_n)"},
+    "audit": {"audit_pkey (at, id)"},
+    "audit_of_user": {"audit_by_user (user, at, id)"},
+    "audit_of_execution": {"audit_by_execution (execution_id, at, id)"},
+    "forget_audit": {"audit_pkey (at)", "audit_pkey (at, id)"},
+    "key_by_hash": {"keys_by_hash (hash)"},
+    "keys": {"keys_pkey (id)"},
+    "begin_reply": {"replies_pkey (scope, key)"},
+    "drop_reply": {"replies_pkey (scope, key)"},
+    "forget_replies": {"replies_by_time (until)", "replies_pkey (scope, key)"},
+    "standings_of": {"standings_pkey (workflow)"},
 }
 # In whichever index it is: it has to be one.
 SOUGHT = {
     "answer",
+    "answer_audited",
     "began_between",
     "drop_lock",
     "drop_places",
+    "end_key",
     "entries_of_many",
     "executions_of_many",
     "hasten_messages",
@@ -111,6 +134,7 @@ SOUGHT = {
     "points_of_many",
     "purge",
     "rates",
+    "replace_key",
     "rest_has_era",
     "sizes",
     "snapshots_of_many",
@@ -121,10 +145,14 @@ SOUGHT = {
 }
 NO_TABLE = {"lock_limits", "notify", "read_all", "server_version", "time"}
 ONLY_INSERTED = {
+    "end_reply",
     "enter",
+    "insert_audit",
+    "insert_audited_signal",
     "insert_commands",
     "insert_entries",
     "insert_heads",
+    "insert_keys",
     "insert_messages",
     "insert_migration",
     "insert_points",
@@ -132,19 +160,23 @@ ONLY_INSERTED = {
     "insert_signal",
     "insert_signals",
     "insert_snapshots",
+    "insert_standings",
     "insert_tokens",
     "insert_versions",
     "insert_waits",
     "save_places",
     "save_rates",
+    "set_standing",
     "stay",
     "take_lock",
+    "write_audit",
 }
 READS_ALL = {
     "counts": "it counts all executions",
     "strays": "it checks all rows",
     "unversioned": "it checks all executions",
     "latest_versions": "it lists all workflows",
+    "standings": "the same",
     "living_instances": "there are as many rows as instances",
     "delete_migration": "there are as many rows as migrations",
     "taken_migrations": "there are as many rows as migrations",
@@ -158,8 +190,10 @@ READS_ALL = {
     "purge_between": "the same, for all that began in that week",
 }
 IN_ORDER = [
-    "page", "page_of_parent", "page_of_paused", "history", "points", "points_waiting", "signals", "expendable",
-    "signals_undispatched", "waits", "versions_of", "latest_version", "commands_after",
+    "page", "page_of_parent", "page_of_paused", "paused", "paused_of", "history", "points", "points_waiting", "signals",
+    "expendable", "signals_undispatched", "waits", "versions_of", "latest_version", "commands_after", "audit",
+    "audit_of_user", "audit_of_execution", "keys",
 ]  # fmt: skip
+LISTS = ["page", "page_of_paused", "paused", "paused_of", "points", "points_waiting"]
 # Until rows have been counted: there are never many.
 FEW_TO_SORT = {"versions_of"}

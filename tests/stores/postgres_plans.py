@@ -34,6 +34,10 @@ _GROUPS = {
     "commit of everything": {NEW, RESTING_MOVES, *BELONGINGS},
 }
 _TABLE_IS_MADE = "CREATE TABLE"
+_NEVER_COUNTED = "".join(
+    f"ALTER TABLE layover.{table} SET (autovacuum_enabled = FALSE);"
+    for table in ("heads", "executions", "pause_points")
+)
 
 
 def texts(schema: str = "layover") -> dict[str, str]:
@@ -43,13 +47,16 @@ def texts(schema: str = "layover") -> dict[str, str]:
 
 
 @asynccontextmanager
-async def schema_with(*, rows: bool) -> AsyncIterator[tuple[asyncpg.Connection, dict[str, str]]]:
+async def schema_with(*, rows: bool, counted: bool = True) -> AsyncIterator[tuple[asyncpg.Connection, dict[str, str]]]:
     """Give a connection as a store has it, and the statements as they read in a schema of their own."""
     address = read_address(fresh_schema())
     connection = await make_tables(address)
     try:
         if rows:
-            await connection.execute(in_schema(_ROWS.read_text(), address.schema))
+            script = _ROWS.read_text()
+            if not counted:
+                script = _NEVER_COUNTED + script.partition("ANALYZE")[0]
+            await connection.execute(in_schema(script, address.schema))
         yield connection, texts(address.schema)
     finally:
         await connection.close()
@@ -65,9 +72,9 @@ async def make_tables(address: Address) -> asyncpg.Connection:
     return connection
 
 
-async def plans(*, rows: bool) -> dict[str, Plan]:
+async def plans(*, rows: bool, counted: bool = True) -> dict[str, Plan]:
     """Return the plans of all statements, by their names."""
-    async with schema_with(rows=rows) as (connection, known):
+    async with schema_with(rows=rows, counted=counted) as (connection, known):
         return {name: await plan_of(connection, text) for name, text in known.items()}
 
 
@@ -127,13 +134,15 @@ def seeks(plan: Plan) -> set[str]:
     found: set[str] = set()
     for node in nodes(plan):
         if node["Node Type"] in _INDEX_SCANS and "Index Cond" in node:
-            columns = dict.fromkeys(name for some in _COMPARED.findall(node["Index Cond"]) for name in some.split(", "))
+            some = ", ".join(_COMPARED.findall(node["Index Cond"].replace('"', "")))
+            columns = dict.fromkeys(_COLUMN.findall(some))
             found.add(f"{_shared(node['Index Name'])} ({', '.join(columns)})")
     return found
 
 
 _INDEX_SCANS = frozenset({"Index Scan", "Index Only Scan", "Bitmap Index Scan"})
-_COMPARED = re.compile(r"\((?:ROW\()?(\w+(?:, \w+)*)\)? (?:=|<=|>=|<|>|@>|&&) ")
+_COLUMN = re.compile(r"COALESCE\(\w+, \w+\)|\w+")
+_COMPARED = re.compile(rf"\((?:ROW\()?((?:{_COLUMN.pattern})(?:, (?:{_COLUMN.pattern}))*)\)? (?:=|<=|>=|<|>|@>|&&) ")
 _PARTITION = re.compile(r"^events_(?:\d+|rest)(?=_|$)")
 
 

@@ -66,5 +66,22 @@ WHERE status = 'running';
 
 INSERT INTO layover.rates (name, used_until) SELECT 'r' || x, x FROM generate_series(1, 3000) AS x;
 
+INSERT INTO layover.keys (id, created_at, hash, prefix, name, "user", roles, created_by)
+SELECT 'k' || x, x, sha256(('k' || x)::bytea), 'lay_' || x, 'key ' || x, 'u' || x % 100, '["viewer"]', 'admin'
+FROM generate_series(1, 3000) AS x;
+
+INSERT INTO layover.audit (at, id, "user", act, target, execution_id, credential, request_id, details)
+SELECT
+    x / 3, 'a' || x, 'u' || x % 100, 'act' || x % 10, 't' || x % 1000, CASE WHEN x % 2 = 0 THEN 'e' || x % 1000 END,
+    'key', 'r' || x, '\x7b7d'
+FROM generate_series(1, 5000) AS x;
+
+INSERT INTO layover.replies (until, status, scope, key, fingerprint, body)
+SELECT x, 200, 's' || x % 100, 'k' || x, sha256(('f' || x)::bytea), '\x7b7d' FROM generate_series(1, 5000) AS x;
+
+INSERT INTO layover.standings (workflow, changed_at, state, reason, changed_by)
+SELECT 'w' || x, x, 'active', '', 'admin' FROM generate_series(1, 3000) AS x;
+
 ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
-layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates;
+layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates,
+layover.keys, layover.audit, layover.replies, layover.standings;

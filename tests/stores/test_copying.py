@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from layover.ports.access import Reply, Standing
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
 from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
@@ -37,10 +38,12 @@ from tests.stores.conformance import (
     create,
     creation,
     enqueue,
+    entry,
     following,
     go_on,
     head,
     ids,
+    key,
     signal,
     truth,
     uid,
@@ -132,7 +135,7 @@ async def test_every_column_is_the_same_after_two_moves(stores: Stores, tmp_path
     last = await stores.open("sqlite")
     await copied(middle, last)
     ours, theirs = (rows_of_file(tmp_path / folder / "layover.db") for folder in ("1", "3"))
-    for table in ours.keys() - {"locks", "migrations"}:
+    for table in ours.keys() - {"locks", "migrations", "replies"}:
         assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
         for column in ours[table][0].keys() - {"owner"}:
@@ -147,7 +150,7 @@ async def test_every_column_is_the_same_on_two_servers(stores: Stores) -> None:
     await copied(source, first)
     await copied(first, last)
     ours, theirs = [await rows_of_schema(address) for address in addresses]
-    for table in ours.keys() - {"locks", "migrations", "instances"}:
+    for table in ours.keys() - {"locks", "migrations", "instances", "replies"}:
         assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
 
@@ -163,6 +166,15 @@ def _comparable(rows: list[dict[str, object]]) -> list[str]:
             kept["input"] = msgspec.json.encode(msgspec.json.decode(document), order="sorted")
         found.append(repr(kept))
     return sorted(found)
+
+
+async def test_replies_stay_behind(stores: Stores) -> None:
+    source, target = await stores.open("sqlite"), await stores.open("sqlite")
+    await fill(source)
+    await copied(source, target)
+    request = Reply(scope="ann", key="r1", fingerprint=b"f", until=10**13)
+    assert await source.begin_reply(request, 800) is not None
+    assert await target.begin_reply(request, 800) is None
 
 
 async def test_an_empty_database_is_copied_too(stores: Stores) -> None:
@@ -249,6 +261,23 @@ async def test_nothing_is_written_if_one_of_it_is_there(stores: Stores, theirs: 
     with pytest.raises(StoreError):
         await target.keep(Batch(rates=rates))
     assert await truth(target) == {**before, "undispatched": [signal("s2")]}
+
+
+@pytest.mark.parametrize("theirs", DATABASES)
+async def test_nothing_of_what_is_shared_is_written_if_one_of_it_is_there(stores: Stores, theirs: str) -> None:
+    target = await stores.open(theirs)
+    standings = [Standing(workflow=name, state="inactive", changed_at=1) for name in "abc"]
+    await target.keep(Batch(keys=(key(2),), standings=(standings[1],), audit=(entry(2),)))
+    before = await truth(target)
+    for batch in (
+        Batch(keys=(key(1), key(2))),
+        Batch(keys=(key(1), replace(key(3), hash=key(2).hash))),
+        Batch(standings=tuple(standings)),
+        Batch(audit=(entry(1), entry(2))),
+    ):
+        with pytest.raises(StoreError):
+            await target.keep(batch)
+    assert await truth(target) == before
 
 
 @pytest.mark.parametrize("theirs", DATABASES)
@@ -365,7 +394,14 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
     assert await copy(source, target, after, quietly) == 7
     assert (await compare(source, target, quietly)).differences == ()
     after = await begun(source, target, quietly)
-    assert (after.execution, after.signal, after.rate) == (uid(9), "s3", "rate")
+    assert after.execution == uid(9)
+    assert after.shared == {
+        "signals": "s3",
+        "rates": "rate",
+        "keys": "k2",
+        "standings": "refund",
+        "audit": f"{entry(4).at - 200} {entry(4).id}",  # the newest come first
+    }
     assert await copy(source, target, after, quietly) == 0
 
 
@@ -389,7 +425,33 @@ async def _a_signal_that_differs(store: Store) -> None:
     await store.keep_signal(signal("s1", key="another"))
 
 
-FOREIGN = [_another_version, _a_version_that_differs, _another_execution, _another_signal, _a_signal_that_differs]
+async def _another_key(store: Store) -> None:
+    await store.keep(Batch(keys=(key(7),)))
+
+
+async def _a_key_that_differs(store: Store) -> None:
+    await store.keep(Batch(keys=(key(1),)))
+
+
+async def _another_standing(store: Store) -> None:
+    await store.set_standing(Standing(workflow="other", state="inactive", changed_at=10))
+
+
+async def _another_audit_entry(store: Store) -> None:
+    await store.keep(Batch(audit=(entry(7),)))
+
+
+FOREIGN = [
+    _another_version,
+    _a_version_that_differs,
+    _another_execution,
+    _another_signal,
+    _a_signal_that_differs,
+    _another_key,
+    _a_key_that_differs,
+    _another_standing,
+    _another_audit_entry,
+]
 
 
 @pytest.mark.parametrize("write", FOREIGN)
@@ -441,6 +503,13 @@ CHANGES = [
     "DELETE FROM rates",
     "UPDATE versions SET document = '' WHERE number = 2",
     "DELETE FROM versions WHERE number = 3",
+    "UPDATE keys SET scopes = NULL WHERE scopes IS NOT NULL",
+    "UPDATE keys SET ended_at = NULL WHERE ended_at IS NOT NULL",
+    "DELETE FROM keys WHERE id = 'k2'",
+    "UPDATE standings SET reason = ''",
+    "DELETE FROM standings WHERE workflow = 'refund'",
+    "UPDATE audit SET details = CAST('{}' AS BLOB) WHERE at = 500",
+    "DELETE FROM audit WHERE at = 400",
 ]
 
 

@@ -51,6 +51,7 @@ WAYS = {
         "versions": "some nothing",
         "get": "some nothing malformed_id",
         "page": "some nothing malformed_id invalid_filter",
+        "paused": "some nothing malformed_id",
         "history": "some nothing malformed_id",
         "points": "some nothing malformed_id",
         "point": "some nothing",
@@ -86,7 +87,20 @@ CARELESS = ("unknown_version", "point_exists", "message_exists", "token_exists")
 BETWEEN_LOOKS = {"postgres": 12}
 
 READS = {  # to compare everything after each of these as well takes as long as all the rest
-    *("load", "commands", "unread", "version", "latest", "versions", "get", "page", "history", "points", "point"),
+    *(
+        "load",
+        "commands",
+        "unread",
+        "version",
+        "latest",
+        "versions",
+        "get",
+        "page",
+        "paused",
+        "history",
+        "points",
+        "point",
+    ),
     *("counts", "outbox", "outgoing", "token", "waits", "signals", "undispatched", "admission", "expendable"),
 }
 

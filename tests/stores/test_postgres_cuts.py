@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Outcome, Rest
 from layover.runtime.committer import Committer
+from layover.runtime.meters import Meters
 from tests.conftest import FACTOR
 from tests.stores.conformance import creation, step, uid
 from tests.stores.deeds import (
@@ -152,7 +153,7 @@ class Told:
 
 
 async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_was_cut(line: Line) -> None:
-    committer = Committer(line.shaky)
+    committer = Committer(line.shaky, Meters())
     ends: set[str] = set()
     async for n, _, _ in _trials(line, DEEDS["commit"], "committer"):
         begun, *others = await Told(committer, group(n)).verdicts()
@@ -170,7 +171,7 @@ async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_
 
 async def test_an_append_that_lands_after_it_was_missed_has_landed(line: Line) -> None:
     """A server goes on with a statement whose client is gone: who looks at once does not see it yet."""
-    committer = Committer(line.shaky)
+    committer = Committer(line.shaky, Meters())
     await line.straight.commit([creation(1), creation(2)])
     async with locked(line.address, 1):
         told = Told(committer, [step(1), replace(step(2), rest=Rest(wake_at=800))])

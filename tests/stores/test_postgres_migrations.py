@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+from layover.ports.records import PausedFilter
 from layover.stores.migrations import Migration
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import Address, read_address
@@ -16,7 +17,7 @@ from layover.stores.postgres.database import Database
 from layover.stores.postgres.migrations import check, migrate, migrations, taken
 from layover.stores.postgres.shaping import shape_key
 from tests.servers.postgres import connect, fresh_schema
-from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth
+from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth, uid
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -282,3 +283,20 @@ async def test_an_older_release_refuses_what_it_cannot_live_with(place: Place) -
 def test_a_step_says_in_its_first_line_whether_older_releases_can_go_on() -> None:
     assert [step.is_compatible for step in INCOMPATIBLE[-2:]] == [True, False]
     assert not Migration(9, "later", "SELECT 1;\n-- compatible", "").is_compatible
+
+
+async def test_what_an_older_release_pauses_and_resumes_is_paused_since_it_began(place: Place) -> None:
+    """It neither tells since when an execution is paused nor, when that is over, forgets what a newer one has told."""
+    store = PostgresStore(place.text)
+    await store.open(ME)
+    for n in (1, 2):
+        await create(store, n)
+    await go_on(store, 2, status="paused", at=400)
+    await place.run("UPDATE layover.heads SET status = CASE status WHEN 'paused' THEN 'running' ELSE 'paused' END")
+    rows = [row for n in (1, 2) if (row := await store.get(uid(n))) is not None]
+    assert [row.head.paused_at for row in rows] == [100, None]
+    for workflow in (None, "order"):
+        assert await store.paused(PausedFilter(workflow=workflow)) == rows[:1]
+        assert await store.paused(PausedFilter(workflow=workflow, after=(100, uid(1)))) == []
+    assert (await go_on(store, 2, status="paused", at=500)).paused_at == 500
+    await store.close()

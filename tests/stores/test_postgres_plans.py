@@ -1,7 +1,8 @@
 """How PostgreSQL runs the statements: what is frequent, or holds others up, is sought in an index.
 
 Statements are planned once, for any values, and plans are kept: so each is looked at when the server has counted some
-thousand rows, and also when it knows of none, as in a database that has just begun to grow.
+thousand rows, and also when it knows of none, as in a database that has just begun to grow; lists of what may be many
+also when there are some thousand that it has not counted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.stores.postgres_pins import FEW_TO_SORT, IN_ORDER, NO_TABLE, ONLY_INSERTED, PINNED, READS_ALL, SOUGHT
+from tests.stores.postgres_pins import FEW_TO_SORT, IN_ORDER, LISTS, NO_TABLE, ONLY_INSERTED, PINNED, READS_ALL, SOUGHT
 from tests.stores.postgres_plans import is_sorted, nodes, plan_as_run, plans, scans, schema_with, seeks, texts
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ def grown() -> dict[str, Plan]:
 @pytest.fixture(scope="module")
 def young() -> dict[str, Plan]:
     return asyncio.run(plans(rows=False))
+
+
+@pytest.fixture(scope="module")
+def filled() -> dict[str, Plan]:
+    return asyncio.run(plans(rows=True, counted=False))
 
 
 def test_every_statement_is_known() -> None:
@@ -54,6 +60,13 @@ def test_what_seeks_nothing_seeks_nothing(grown: dict[str, Plan], name: str) -> 
 def test_rows_come_in_order_and_are_not_sorted(grown: dict[str, Plan], young: dict[str, Plan], name: str) -> None:
     assert not is_sorted(grown[name])
     assert not is_sorted(young[name]) or name in FEW_TO_SORT
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_not_sorted_either_when_it_was_just_filled(filled: dict[str, Plan], name: str) -> None:
+    """What is copied in comes at once, and is counted later."""
+    assert seeks(filled[name]) == PINNED[name]
+    assert not is_sorted(filled[name])
 
 
 def partitions_used(plan: Plan) -> set[str]:

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreUnavailable, StoreUnusable
-from layover.ports.records import ClosedPoint, Rest, Slots, Token, Wish
+from layover.ports.records import ClosedPoint, PausedFilter, Rest, Slots, Token, Wish
 from layover.stores.ids import key
 from layover.stores.sqlite import SqliteStore
 from layover.stores.sqlite.connection import connect, write_ahead
@@ -182,7 +182,8 @@ def test_what_is_in_a_file_survives_every_step_up_and_down(db: apsw.Connection, 
     assert len(first) == 8
     migrate(db, path, 2)
     newest = rows(db)
-    heads, executions = (*first["heads"][0], None, None), (*first["executions"][0], None)
+    # All that is known of when it was paused is when it last moved.
+    heads, executions = (*first["heads"][0], None, None, 100), (*first["executions"][0], None)
     assert newest == {**first, "heads": [heads], "executions": [executions]}
     migrate(db, path, 3, to=1)
     assert rows(db) == first
@@ -196,6 +197,7 @@ async def test_a_file_of_the_first_release_goes_on(db: apsw.Connection, path: Pa
     write_first_rows(db)
     store = SqliteStore(path)
     await store.open(ME)
+    assert [row.head.paused_at for row in await store.paused(PausedFilter())] == [100]
     (claimed,) = (await claim(store, 700)).claimed
     assert (claimed.head.missing, claimed.head.missing_since) == ((), None)
     assert [command.kind for command in claimed.commands] == ["Pause"]

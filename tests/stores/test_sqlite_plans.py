@@ -12,7 +12,7 @@ from layover.stores.sqlite.connection import teach
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
 
-ALL_THERE_IS = {"counts", "latest_versions", "strays", "unversioned"}
+ALL_THERE_IS = {"counts", "latest_versions", "standings", "strays", "unversioned"}
 # The values of a filter; what an inner SELECT has cut already; what a recursion has found so far.
 NO_TABLES = ("SCAN json_each", "SCAN (subquery", "SCAN found", "SCAN CONSTANT ROW")
 
@@ -53,6 +53,8 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
         ("execution", "PRIMARY KEY (execution_id=?)"),
         ("page", "executions_by_age ((created_at,execution_id)<(?,?))"),
         ("page_of_parent", "executions_by_parent (parent_id=? AND (created_at,execution_id)<(?,?))"),
+        ("paused", "heads_paused ((paused_at,execution_id)>(?,?))"),
+        ("paused_of", "heads_paused_of (workflow=? AND (paused_at,execution_id)>(?,?))"),
         ("points", "pause_points_by_age ((opened_at,id)>(?,?))"),
         ("points_of_execution", "pause_points_by_execution (execution_id=? AND (opened_at,id)>(?,?))"),
         ("points_waiting", "pause_points_waiting ((opened_at,id)>(?,?))"),
@@ -80,6 +82,15 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
         ("count_ahead", "places_in_line (name=? AND (rank,execution_id)<(?,?))"),
         ("expendable", "COVERING INDEX executions_by_end (finished_at<?)"),
         ("create_execution", "versions_by_hash (hash=? AND workflow=?)"),
+        ("audit", "PRIMARY KEY ((at,id)<(?,?))"),
+        ("audit_of_user", "audit_by_user (user=? AND (at,id)<(?,?))"),
+        ("audit_of_execution", "audit_by_execution (execution_id=? AND (at,id)<(?,?))"),
+        ("key_by_hash", "(hash=?)"),
+        ("keys", "PRIMARY KEY (id>?)"),
+        ("reply", "(scope=? AND key=?)"),
+        ("drop_reply", "(scope=? AND key=?)"),
+        ("revive_workflow", "PRIMARY KEY (workflow=?)"),
+        ("standings_of", "PRIMARY KEY (workflow=?)"),
     ],
 )
 def test_a_hot_statement_uses_all_of_its_index(name: str, index: str) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route as Path
 
-from layover.api.access.guard import KeyGuard
+from layover.api.access.config import AccessSettings
+from layover.api.access.guard import KeysAndTokens
 from layover.api.endpoint import Answering, Endpoint, request_id_of
 from layover.api.problems import Refusal
 from layover.api.routes import ROUTES
@@ -32,16 +33,22 @@ def application(
     settings: ApiSettings | None = None,
     guard: Guard | None = None,
     limiter: Limiter | None = None,
-    admin_key: str | None = None,
+    access: AccessSettings | None = None,
+    routes: Iterable[Route] = ROUTES,
 ) -> Starlette:
-    """Return an application for an engine, which whoever calls this opens and stops."""
+    """Return an application for an engine, which whoever calls this opens and stops.
+
+    `settings` say all about limits; without them, those of `access` hold, and what is usual.
+    """
+    access = access or AccessSettings()
     services = Services(
         engine,
-        settings=settings or ApiSettings(),
-        guard=guard or KeyGuard(engine, admin_key),
+        settings=settings or ApiSettings(rate_limit=access.rate_limit, body_limit=access.body_limit),
+        guard=guard or KeysAndTokens(engine, access),
         limiter=limiter or LocalLimiter(),
     )
-    app = Starlette(routes=[Path(path, Endpoint(found, services)) for path, found in _by_path(ROUTES)])
+    app = Starlette(routes=[Path(path, Endpoint(found, services)) for path, found in _by_path(routes)])
+    app.state.services = services
     app.router.redirect_slashes = False
     app.router.default = _not_found
     return app

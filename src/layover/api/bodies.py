@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from layover.api.routing import Route
     from layover.api.settings import ApiSettings
 
+_NUMBER = re.compile(r"[0-9]+")
+_DIGITS = 15  # no number with more is a size of anything
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
 _QUOTE, _BACKSLASH = ord('"'), ord("\\")
 
@@ -26,8 +29,8 @@ _QUOTE, _BACKSLASH = ord('"'), ord("\\")
 async def read_body(receive: Receive, headers: Mapping[str, str], settings: ApiSettings) -> bytes:
     """Return the whole body, or refuse it: too large, or too slow in coming."""
     limit = settings.body_limit
-    announced = headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit:
+    announced = headers.get("content-length", "").lstrip("0")
+    if _NUMBER.fullmatch(announced) and (len(announced) > _DIGITS or int(announced) > limit):
         raise _too_large(limit)
     pieces: list[bytes] = []
     size = 0
@@ -45,11 +48,14 @@ async def read_body(receive: Receive, headers: Mapping[str, str], settings: ApiS
                 if not message.get("more_body", False):
                     return b"".join(pieces)
     except TimeoutError as error:
-        raise Refusal("request_timeout", "The body took too long to come.") from error
+        closing = {"connection": "close"}
+        raise Refusal("request_timeout", "The body took too long to come.", headers=closing) from error
 
 
 def check_media_type(headers: Mapping[str, str], route: Route) -> None:
     """Refuse a body of a kind that the route does not take; one that says nothing is taken for JSON."""
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refusal("unsupported_media_type", "Send the body as it is, not compressed.")
     given = headers.get("content-type", "").partition(";")[0].strip().lower()
     if given and given not in route.media_types:
         raise Refusal("unsupported_media_type", f"Send {' or '.join(route.media_types)}, not {given[:100]}.")
@@ -60,11 +66,33 @@ def decoded(raw: bytes, wanted: type[Any], depth_limit: int) -> Any:
     if is_deeper(raw, depth_limit):
         raise Refusal("malformed", f"The body nests deeper than {depth_limit} levels.")
     try:
-        return msgspec.json.decode(raw or b"{}", type=wanted)
+        body = msgspec.json.decode(raw or b"{}", type=wanted)
     except msgspec.ValidationError as error:
         raise Refusal("invalid_body", "The body is not as it should be.", errors=[_place(str(error))]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("malformed", f"The body is no JSON: {str(error)[:200]}.") from error
+    if b"\\u0000" in raw:
+        path = place_of_nul(body)
+        if path is not None:
+            errors = [FieldError(path=path, message="The character U+0000 is not taken here")]
+            raise Refusal("invalid_body", "The body is not as it should be.", errors=errors)
+    return body
+
+
+def place_of_nul(value: object, path: str = "") -> str | None:
+    """Return where a text has the character U+0000, which no database can look for; in data it may be."""
+    if isinstance(value, str):
+        return path if "\0" in value else None
+    parts: list[tuple[str, object]] = []
+    if isinstance(value, msgspec.Struct):
+        fields = msgspec.structs.fields(value)
+        parts = [(f".{one.encode_name}", getattr(value, one.name)) for one in fields if "Any" not in str(one.type)]
+    elif isinstance(value, list | tuple):
+        parts = [(f"[{n}]", part) for n, part in enumerate(value)]
+    elif isinstance(value, dict):
+        parts = [(f".{name}", part) for pair in value.items() for name, part in ((pair[0], pair[0]), pair)]
+    found = (place_of_nul(part, path + name) for name, part in parts)
+    return next((place.removeprefix(".") for place in found if place is not None), None)
 
 
 def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
@@ -72,6 +100,8 @@ def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
     lists = {name for name, kind in wanted.__annotations__.items() if "list" in str(kind)}
     found: dict[str, Any] = {}
     for name, value in pairs:
+        if "\0" in name or "\0" in value:
+            raise Refusal("invalid_parameter", "The character U+0000 is not taken in parameters.")
         if name in lists:
             found.setdefault(name, []).append(value)
         elif name in found:

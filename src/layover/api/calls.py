@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
@@ -33,7 +33,7 @@ class Reply(msgspec.Struct, frozen=True):
 class Stream(msgspec.Struct, frozen=True):
     """An answer that goes on: each piece is sent as it comes."""
 
-    pieces: AsyncIterator[bytes]
+    pieces: AsyncGenerator[bytes]
     media_type: str = "text/event-stream"
     headers: dict[str, str] = {}
 

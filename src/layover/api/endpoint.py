@@ -7,6 +7,8 @@ import logging
 import math
 import re
 import secrets
+from contextlib import aclosing
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -36,14 +38,18 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MOST_PARAMETERS = 100
 _NO_QUERY = NoQuery()
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
+_ONCE = ("authorization", "content-length", "content-type", "idempotency-key", "x-api-key")
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _FAULTS_FROM = 500
+
+ABORT = "layover.abort"  # the extension of a server that can drop a connection
 
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
@@ -72,7 +78,7 @@ class Endpoint:
             await answering.refuse(_refusal(error, request_id))
             return
         if isinstance(reply, Stream):
-            await answering.stream(reply, self._services.settings.stalled_after)
+            await answering.stream(reply, scope, receive, self._services.settings.stalled_after)
         else:
             await answering.reply(reply)
 
@@ -80,10 +86,11 @@ class Endpoint:
         self, route: Route, scope: Scope, headers: Mapping[str, str], receive: Receive, request_id: str
     ) -> Reply | Stream:
         services, path = self._services, scope["path_params"]
+        _check_head(scope, headers)
         caller = await self._caller(route, scope, headers)
         if route.limited:
             await self._limit(caller, scope)
-        if route.needs and not caller.may(route.needs):
+        if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
         query = queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
@@ -112,7 +119,7 @@ class Endpoint:
         try:
             caller = await self._services.guard.caller_of(headers)
         except Refusal:
-            await self._limit(NOBODY, scope)  # who guesses is slowed down
+            await self._limit(NOBODY, scope)
             raise
         if caller is not None:
             return caller
@@ -130,7 +137,7 @@ class Endpoint:
         rate = self._services.settings.rate_limit
         if rate is None:
             return
-        name = f"user {caller.user}" if caller.credential else f"address {(scope.get('client') or ('',))[0]}"
+        name = f"user {caller.user}" if caller.credential else f"address {address_of(scope)}"
         wait = await self._services.limiter.take(name, *rate)
         if wait is not None:
             headers = {"retry-after": str(max(1, math.ceil(wait)))}
@@ -143,7 +150,8 @@ class Endpoint:
         key = call.key or ""
         if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
             raise Refusal("invalid_parameter", f"Idempotency-Key: from 1 to {LONGEST_KEY} printable characters.")
-        scope = route.scope(call) if route.scope is not None else f"{call.caller.user} {route.method} {path}"
+        usual = (call.caller.user, route.method, path)
+        scope = usual if route.scope is None else (route.name, route.scope(call))
         body = call.body.hex() if isinstance(call.body, bytes) else call.body
         repeatable = Repeatable(self._services, scope, key, [pairs, body])
         before = await repeatable.begin()
@@ -189,22 +197,33 @@ class Answering:
         await self._begin(reply.status, headers)
         await self._send({"type": "http.response.body", "body": b"" if self._is_head else body})
 
-    async def stream(self, stream: Stream, stalled_after: float) -> None:
-        """Send pieces as they come; a client that takes none for too long is let go."""
-        pieces = stream.pieces
+    async def stream(self, stream: Stream, scope: Scope, receive: Receive, stalled_after: float) -> None:
+        """Send pieces as they come; a client that has gone, or takes none for too long, is let go."""
+        loop = asyncio.get_running_loop()
+        sending = loop.create_task(self._send_pieces(stream, stalled_after))
+        leaving = loop.create_task(_gone(receive))
         try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sending.cancel()
+            leaving.cancel()
+            ended, _ = await asyncio.gather(sending, leaving, return_exceptions=True)
+            if isinstance(ended, Exception):
+                _log.info("stream_let_go request=%s error=%r", self._request_id, ended)
+                # What waits to be sent to a client that takes nothing would be kept for as long as it likes.
+                abort = scope.get("extensions", {}).get(ABORT, {}).get("abort")
+                if abort is not None:
+                    abort()
+                    await asyncio.sleep(0)  # the server learns of it before we return
+
+    async def _send_pieces(self, stream: Stream, stalled_after: float) -> None:
+        async with aclosing(stream.pieces) as pieces:
             await self._begin(200, {**SECURITY_HEADERS, "content-type": stream.media_type, **stream.headers})
             if not self._is_head:
                 async for piece in pieces:
                     async with asyncio.timeout(stalled_after):
                         await self._send({"type": "http.response.body", "body": piece, "more_body": True})
             await self._send({"type": "http.response.body", "body": b""})
-        except (TimeoutError, OSError):
-            _log.info("stream_let_go request=%s", self._request_id)
-        finally:
-            close = getattr(pieces, "aclose", None)
-            if close is not None:
-                await close()
 
     async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
         all_headers = {**headers, "x-request-id": self._request_id}
@@ -215,6 +234,12 @@ class Answering:
                 "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in all_headers.items()],
             }
         )
+
+
+async def _gone(receive: Receive) -> None:
+    """Return when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _encoded(reply: Reply) -> bytes:
@@ -238,6 +263,29 @@ def request_id_of(headers: Mapping[str, str]) -> str:
     """Return the id by which a request is found in the log: the caller's own, if it is one."""
     given = headers.get("x-request-id", "")
     return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
+    """Refuse what could be read in two ways, and paths that nothing can have."""
+    if len(headers) != len(scope["headers"]):
+        names = [name.decode("latin-1") for name, _ in scope["headers"]]
+        twice = [name for name in _ONCE if names.count(name) > 1]
+        if twice:
+            raise Refusal("invalid_parameter", f"The header `{twice[0]}` is given twice.")
+    if "\0" in scope["path"]:
+        raise Refusal("not_found", "There is nothing under this path.")
+
+
+def address_of(scope: Scope) -> str:
+    """Return where a request comes from; a network of IPv6 is one place, since each machine has as many as it likes."""
+    given: str = (scope.get("client") or ("",))[0]
+    try:
+        address = ip_address(given)
+    except ValueError:
+        return given
+    if isinstance(address, IPv4Address):
+        return given
+    return str(address.ipv4_mapped or ip_network((address.packed, 64), strict=False))
 
 
 def _is_loopback(scope: Scope, headers: Mapping[str, str]) -> bool:

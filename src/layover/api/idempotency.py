@@ -7,6 +7,7 @@ worked at anew; what it does is taken only once all the same, since the engine k
 from __future__ import annotations
 
 import hashlib
+import logging
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,23 +15,28 @@ from msgspec.structs import replace
 
 from layover.api.problems import Refusal
 from layover.ports.access import Reply as Kept
+from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
     from layover.api.services import Services
+
+_log = logging.getLogger("layover.api")
 
 LONGEST_KEY = 255
 _FAULTS_FROM = 500
 
 
 class Repeatable:
-    """One request with a key."""
+    """One request with a key, which is the same wherever the parts of `scope` are; `asked` is what it asks for."""
 
-    def __init__(self, services: Services, scope: str, key: str, asked: object) -> None:
+    def __init__(self, services: Services, scope: tuple[str, ...], key: str, asked: object) -> None:
         now = services.engine.instance.clock.now()
         fingerprint = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
+        # A path may be longer than what a database finds things by.
+        known_by = hashlib.sha256(msgspec.json.encode(scope)).hexdigest()
         until = now + int(services.settings.reply_worked_at * 1000)
         self._services = services
-        self._noted = Kept(scope=scope, key=key, fingerprint=fingerprint, until=until)
+        self._noted = Kept(scope=known_by, key=key, fingerprint=fingerprint, until=until)
         self._now = now
 
     async def begin(self) -> Kept | None:
@@ -51,7 +57,11 @@ class Repeatable:
             await self.drop()
             return
         until = self._now + int(self._services.settings.reply_kept * 1000)
-        await self._services.store.end_reply(replace(self._noted, status=status, body=body, until=until))
+        try:
+            await self._services.store.end_reply(replace(self._noted, status=status, body=body, until=until))
+        except StoreError as error:
+            # What was asked for is done: that is what the caller has to hear.
+            _log.warning("reply_not_kept status=%s error=%r", status, error)
 
     async def drop(self) -> None:
         """Forget the request: it came to nothing."""

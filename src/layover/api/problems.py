@@ -60,6 +60,7 @@ STATUS: Final[dict[str, int]] = {
     "invalid_input": 422,
     "payload_not_json": 422,
     "payload_reserved": 422,
+    "too_many_steps": 422,
     "rate_limited": 429,
     "internal": 500,
     "store_unavailable": 503,

@@ -19,9 +19,9 @@ Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Handle: TypeAlias = Callable[[Call[Any, Any]], Awaitable[Reply | Stream]]
 H = TypeVar("H", bound=Callable[..., Awaitable[Reply | Stream]])
 
-# Who may use a route without showing credentials: anybody; whoever asks from the machine itself; or whoever has the
-# token that is part of the path. A caller who does show some is known by them all the same.
-Open: TypeAlias = Literal["anybody", "loopback", "token"]
+# Who may use a route without a permission: anybody; whoever asks from the machine itself; whoever has the token that is
+# part of the path; or whoever is known by credentials, whatever they permit.
+Open: TypeAlias = Literal["anybody", "loopback", "token", "known"]
 
 
 class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,8 +62,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         found = set(self.problems) | {"internal", "store_unavailable", "stopping", "invalid_parameter"}
         if self.open is None:
             found |= {"unauthenticated", "forbidden"}
-        elif self.open == "loopback":
+        elif self.open in ("loopback", "known"):
             found.add("unauthenticated")
+        if "{" in self.path:
+            found.add("not_found")
         if self.limited:
             found.add("rate_limited")
         if self.body is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Protocol
+
+from layover.api.streaming import Streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +23,9 @@ class Guard(Protocol):
     async def caller_of(self, headers: Mapping[str, str]) -> Caller | None:
         """Return who shows these credentials, or None if there are none; refuse those that are not valid."""
 
+    def forget(self, key_id: str) -> None:
+        """Let a key that was ended in no more, whatever was known of it."""
+
 
 class Services:
     """The engine, and all that stands before it."""
@@ -29,6 +35,8 @@ class Services:
         self.settings = settings
         self.guard = guard
         self.limiter = limiter
+        self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
+        self.streams = Streams(settings, self.stopping)
 
     @property
     def store(self) -> Store:

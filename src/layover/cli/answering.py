@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
@@ -11,13 +11,13 @@ from layover.cli.client import to_act
 from layover.cli.exits import DONE, WRONG_STATE, Stop
 from layover.cli.given import given_data
 from layover.cli.names import point_named
-from layover.cli.options import DEFAULT_DB, By, Db, Json, PointName, Roles, person
-from layover.cli.resources import context_of, point_resource
+from layover.cli.options import HERE, At, By, Json, PointName, Roles, Who, acting
 from layover.cli.screen import print_json
 from layover.cli.taking import say_taken
 
 if TYPE_CHECKING:
-    from layover.ports.records import PointRow
+    from layover.api.resources.points import PausePoint
+    from layover.cli.options import Place
 
 Data = Annotated[
     str | None,
@@ -39,11 +39,11 @@ def answer(
     *,
     by: By = "",
     role: Roles = (),
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """Answer a form with data that fits its schema."""
-    return _answer(point, db, _Given(given_data(data, "DATA"), by, role), json=json)
+    return _answer(point, at, _Given(acting(at, by, role), given_data(data, "DATA")), json=json)
 
 
 def approve(  # noqa: PLR0913 - each is an option
@@ -54,12 +54,12 @@ def approve(  # noqa: PLR0913 - each is an option
     data: DataOption = None,
     by: By = "",
     role: Roles = (),
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """Approve what waits for a decision."""
-    given = _Given(given_data(data, "--data"), by, role, approved=True, comment=comment)
-    return _answer(point, db, given, json=json)
+    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=True, comment=comment)
+    return _answer(point, at, given, json=json)
 
 
 def reject(  # noqa: PLR0913 - each is an option
@@ -70,55 +70,57 @@ def reject(  # noqa: PLR0913 - each is an option
     data: DataOption = None,
     by: By = "",
     role: Roles = (),
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """Reject what waits for a decision."""
-    given = _Given(given_data(data, "--data"), by, role, approved=False, comment=comment)
-    return _answer(point, db, given, json=json)
+    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=False, comment=comment)
+    return _answer(point, at, given, json=json)
 
 
-class _Given:
+class _Given(NamedTuple):
     """What somebody says, and who they are."""
 
-    def __init__(
-        self, data: object, by: str, roles: tuple[str, ...], *, approved: bool | None = None, comment: str = ""
-    ) -> None:
-        self.data = data
-        self.by = person(by)
-        self.roles = roles
-        self.approved = approved
-        self.comment = comment
+    who: Who
+    data: object
+    approved: bool | None = None
+    comment: str = ""
 
 
-def _answer(name: str, db: str, given: _Given, *, json: bool) -> int:
-    row = asyncio.run(_take(name, db, given))
+def _answer(name: str, at: Place, given: _Given, *, json: bool) -> int:
+    point = asyncio.run(_take(name, at, given))
     if json:
-        print_json(point_resource(row))
+        print_json(point)
         return DONE
     verb = {None: "answered", True: "approved", False: "rejected"}[given.approved]
-    more = "" if row.status != "open" else " (more decisions are needed)"
-    say_taken(f"{row.execution_id}:{context_of(row)} is {verb} by {given.by or 'somebody'}{more}.", db)
+    more = "" if point.status != "open" else " (more decisions are needed)"
+    say_taken(f"{point.execution_id}:{point.context_id} is {verb} by {_by(point, given.who)}{more}.", at)
     return DONE
 
 
-async def _take(name: str, db: str, given: _Given) -> PointRow:
-    async with to_act(db) as client:
-        row = await point_named(client, name)
-        _check_kind(row, given.approved)
-        await client.answer(
-            row.point.id,
-            given.data,
-            by=given.by,
-            roles=given.roles,
-            approved=given.approved,
-            comment=given.comment,
-        )
-        return await client.point(row.point.id) or row
+def _by(point: PausePoint, who: Who) -> str:
+    """Return who answered, as they said or as the server knows them."""
+    last = point.decisions[-1].by if point.decisions else None
+    return who.by or point.answered_by or last or "somebody"
 
 
-def _check_kind(row: PointRow, approved: bool | None) -> None:  # noqa: FBT001 - as the engine has it
+async def _take(name: str, at: Place, given: _Given) -> PausePoint:
+    async with to_act(at, given.who) as client:
+        point = await point_named(client, name)
+        _check_open(point)
+        _check_kind(point, given.approved)
+        return await client.answer(point.id, given.data, approved=given.approved, comment=given.comment)
+
+
+def _check_open(point: PausePoint) -> None:
+    """Refuse what was answered: a server would take the same answer of the same person for the one that it has."""
+    if point.status in ("answered", "applied"):
+        place = f"{point.execution_id}:{point.context_id}"
+        raise Stop(f"{place} was answered already.", WRONG_STATE, hint=f"`layover show {point.execution_id}` tells it.")
+
+
+def _check_kind(point: PausePoint, approved: bool | None) -> None:  # noqa: FBT001 - as the engine has it
     """Refuse a decision where data is asked for, which would be taken for an answer without any."""
-    if approved is not None and row.point.kind == "form":
-        hint = f"`layover answer {row.execution_id}:{context_of(row)} DATA` does."
-        raise Stop(f"`{context_of(row)}` asks for an answer, not for a decision.", WRONG_STATE, hint=hint)
+    if approved is not None and point.kind == "form":
+        hint = f"`layover answer {point.execution_id}:{point.context_id} DATA` does."
+        raise Stop(f"`{point.context_id}` asks for an answer, not for a decision.", WRONG_STATE, hint=hint)

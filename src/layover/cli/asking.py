@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from layover.cli.resources import context_of, title_of
+from layover.api.presenting.points import context_of, title_of
 from layover.cli.screen import brief, moment, say
 from layover.core.people import Rules
 from layover.core.schemas import misfits
@@ -46,7 +46,7 @@ async def ask(row: PointRow, typed: Typed) -> Given:
     """Ask for the answer to a pause point."""
     typed.forget()  # it was the answer to another question, if to any
     say("")
-    say(title_of(row) or f"`{context_of(row)}` asks", "bold")
+    say(title_of(row.point) or f"`{context_of(row.point)}` asks", "bold")
     for name, value in row.point.details.items():
         if name not in ("title", "schema", "response"):
             say(f"  {name}: {value if isinstance(value, str) else brief(value, 300)}")

@@ -242,6 +242,8 @@ def _tell(result: Result, *, dry_run: bool, json: bool) -> None:
     executions = f"{plural(tally.executions, 'execution')} ({tally.open:,} open)"
     parts = [executions, plural(tally.events, "event"), plural(tally.versions, "version")]
     parts.append(plural(tally.signals, "signal"))
+    parts += [plural(tally.keys, "key")] * bool(tally.keys)
+    parts += [f"{tally.audit:,} audit {'entry' if tally.audit == 1 else 'entries'}"] * bool(tally.audit)
     if dry_run:
         say(f"{', '.join(parts)} would be copied")
         return

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from layover.core.engine.answers import Refused
-from layover.core.engine.command_codec import encode_command
 from layover.nodes.registry import Registry
-from layover.ports.records import Enqueue, PointFilter
+from layover.ports.records import PointFilter
 from layover.runtime.clock import Clock
-from layover.runtime.errors import UnknownExecution, WrongState
-from layover.runtime.ids import checked_id
 from layover.runtime.instance import Instance
 from layover.runtime.outside import Outside
 from layover.runtime.settings import Settings
@@ -23,12 +19,13 @@ from layover.runtime.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
+    from typing import Unpack
 
     from layover.core.engine.commands import AnyCommand
-    from layover.core.plan import Plan
-    from layover.ports.records import Head, PointRow, Version
+    from layover.ports.records import Head, PointRow
     from layover.ports.store import Inspectable
     from layover.runtime.cache import Kept
+    from layover.runtime.control import Act
     from layover.runtime.views import Execution
 
 
@@ -80,27 +77,10 @@ class Desk(Outside):
         """Return the time of the database."""
         return await self._store.now()
 
-    async def versions(self, workflow: str) -> Sequence[Version]:
-        """Return the versions of a workflow."""
-        return await self._store.versions(workflow)
+    async def _until_taken(self, execution_id: str, n: int) -> None:
+        """Wait for nobody: whoever drives the execution takes what it was asked."""
 
-    async def plan(self, hash_: str) -> Plan:
-        """Return the plan of a version."""
-        return await self.instance.plans.of(hash_)
-
-    async def _send(self, execution_id: str, command: AnyCommand) -> Execution:
-        """Put a command into the queue of an open execution, for whoever drives it."""
-        id_ = checked_id(execution_id)
-        kind, body = encode_command(command)
-        (taken,) = await self.instance.driver.send([Enqueue(execution_id=id_, kind=kind, body=body)])
-        if isinstance(taken, Refused):
-            if taken.code == "unknown_execution":
-                raise UnknownExecution(taken.message)
-            row = await self._store.get(id_)
-            raise WrongState(taken.message, row.head.status if row is not None else "unknown")
-        return await self.get(id_)
-
-    async def _reopen(self, head: Head, kept: Kept, command: AnyCommand) -> Execution:
+    async def _reopen(self, head: Head, kept: Kept, command: AnyCommand, **act: Unpack[Act]) -> Execution:
         """Open a closed execution again, and start nothing of it."""
         self.instance.driver.stop()
-        return await super()._reopen(head, kept, command)
+        return await super()._reopen(head, kept, command, **act)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from layover.bootstrap import file_of, inspectable_store, library, living_instances, shape_of, try_lock
-from layover.cli.client import to_look
+from layover.cli.desk import Desk
 from layover.cli.exits import DONE, FAILED
 from layover.cli.options import DEFAULT_DB, Db, Json
 from layover.cli.screen import length, plural, print_json, say, without_password
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from layover.cli.client import Looking
     from layover.ports.records import ExecutionRow
 
 _LITTLE_SPACE = 500_000_000
@@ -119,7 +118,7 @@ async def _executions(db: str) -> list[Finding]:
         store = inspectable_store(db)
         await store.open_to_read()
         await store.close()
-        async with to_look(db) as client:
+        async with Desk(inspectable_store(db), acts=False) as client:
             living = await living_instances(db)
             counts = await client.counts()
             is_open = any(counts.get(status) for status in _OPEN)
@@ -135,7 +134,7 @@ async def _executions(db: str) -> list[Finding]:
         return [Finding("database", "problem", without_password(error.message))]
 
 
-async def _stuck(client: Looking) -> list[Finding]:
+async def _stuck(client: Desk) -> list[Finding]:
     """Return executions that could go on and do not: due for long, left by dying instances, or without a function."""
     found: list[Finding] = []
     now, after = await client.now(), None

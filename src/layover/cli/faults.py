@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.cli.exits import BAD_INPUT, UNKNOWN, WRONG_STATE, Stop
+from layover.cli.exits import BAD_INPUT, FAILED, UNKNOWN, WRONG_STATE, Stop
 
 if TYPE_CHECKING:
     from layover.core.errors import LayoverError
@@ -13,19 +13,37 @@ _CODES = {
     "unknown_execution": UNKNOWN,
     "unknown_point": UNKNOWN,
     "unknown_workflow": UNKNOWN,
+    "unknown_version": UNKNOWN,
+    "unknown_key": UNKNOWN,
     "wrong_state": WRONG_STATE,
     "decision_required": WRONG_STATE,
     "already_answered": WRONG_STATE,
     "already_decided": WRONG_STATE,
     "already_exists": WRONG_STATE,
+    "ambiguous_point": WRONG_STATE,
     "execution_closed": WRONG_STATE,
+    "expired": WRONG_STATE,
+    "in_progress": WRONG_STATE,
     "limit_reached": WRONG_STATE,
     "not_answerable": WRONG_STATE,
     "point_closed": WRONG_STATE,
     "point_expired": WRONG_STATE,
+    "snapshot_pending": WRONG_STATE,
+    "workflow_inactive": WRONG_STATE,
+    "bad_answer": FAILED,
+    "answer_too_large": FAILED,
+    "redirected": FAILED,
+    "internal": FAILED,
+    "rate_limited": FAILED,
+    "stopping": FAILED,
+    "store_unavailable": FAILED,
+    "timed_out": FAILED,
+    "unreachable": FAILED,
 }
 
 _WHO = "Say who you are with --by and --role."
+_KEY = "Give a key that opens it: LAYOVER_KEY, --key @file or --key."
+_ON_A_SERVER = {"not_allowed": "Somebody who is asked has to do it, with a key of their own."}
 _HINTS = {
     "already_exists": "Use another --id or --key, or look at that one with `layover show`.",
     "already_answered": "`layover show` tells what was answered.",
@@ -34,7 +52,10 @@ _HINTS = {
     "comment_required": "Add --comment.",
     "corrupt": "`layover verify` tells how much of it can be read.",
     "decision_required": "`layover approve` or `layover reject` decide it.",
+    "bad_answer": "Does --url name a server of Layover?",
+    "forbidden": _KEY,
     "foreign": "Name another file with --db.",
+    "invalid_filter": "For example: --where customer.tier=gold --where total=12",
     "invalid_answer": "`layover inbox --json` shows the schema of what is asked.",
     "locked": "`layover doctor` tells which instances have it open; try again when they are less busy.",
     "malformed_id": "`layover ls` lists the ids that there are.",
@@ -45,8 +66,11 @@ _HINTS = {
     "not_your_turn": "`layover show` tells who is asked.",
     "old_database": "Bring it up to date with `layover migrate`.",
     "requester_excluded": "Somebody other than the requester has to decide.",
+    "redirected": "Name in --url the address that it leads to.",
+    "unauthenticated": _KEY,
     "unknown_execution": "`layover ls` lists those that there are.",
     "unknown_point": "`layover inbox` lists those that are open.",
+    "unreachable": "Is it running, and is --url its address?",
     "wrong_state": "`layover why` tells how it stands.",
 }
 
@@ -56,4 +80,5 @@ def told(error: LayoverError) -> Stop:
     places = getattr(error, "errors", ())
     details = tuple(f"{path}: {what}" if path else what for path, what in places)
     code = _CODES.get(error.code, BAD_INPUT)
-    return Stop(error.message, code, hint=_HINTS.get(error.code, ""), details=details)
+    hints = {**_HINTS, **_ON_A_SERVER} if hasattr(error, "problem") else _HINTS
+    return Stop(error.message, code, hint=hints.get(error.code, ""), details=details)

@@ -7,8 +7,9 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from layover.api.presenting.executions import event_of, node_of
+from layover.api.presenting.points import context_of
 from layover.cli.asking import EndOfInput, Given, ask
-from layover.cli.resources import context_of
 from layover.cli.screen import note, say
 from layover.core.people import Person as Anybody
 from layover.core.people import Rules, may_decide
@@ -66,7 +67,7 @@ class Following:
             if question is not None and self._person is not None:
                 if not await self._asked(question, self._person):
                     return
-            elif _is_at_rest(head) and not await self._goes_on():
+            elif self._is_at_rest(head) and not await self._goes_on():
                 return
             else:
                 await self._news()
@@ -81,15 +82,15 @@ class Following:
         entries = await self._engine.history(self._id, self._seen + 1, _PAGE)
         while entries:
             self._seen = entries[-1].seq
-            self._view.tell(entries)
+            self._view.tell([event_of(entry) for entry in entries])
             entries = await self._engine.history(self._id, self._seen + 1, _PAGE)
         if not self._view.live:
             return
         # A picture is made from the whole log, so not every event of a fast execution gets one.
-        is_still = head.status in CLOSED or _is_at_rest(head)
+        is_still = head.status in CLOSED or self._is_at_rest(head)
         self._outdated = not is_still and monotonic() - self._drawn_at < _BETWEEN_PICTURES
         if not self._outdated:
-            self._view.picture(head.status, await self._engine.nodes(self._id))
+            self._view.picture(head.status, [node_of(node) for node in await self._engine.nodes(self._id)])
             self._drawn_at = monotonic()
 
     async def _question(self) -> PointRow | None:
@@ -109,7 +110,7 @@ class Following:
             await asyncio.wait([asking, gone], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
                 say("")
-                note(f"`{context_of(row)}` no longer waits for an answer.")
+                note(f"`{context_of(row.point)}` no longer waits for an answer.")
                 return True
             return await self._answer(row, person, asking.result())
         except EndOfInput:
@@ -165,7 +166,7 @@ class Following:
     async def _is_busy(self, execution_id: str, depth: int) -> bool:
         """Return whether an execution goes on by itself: it is driven, is tried again, or one of its children is."""
         row = await self._engine.instance.store.get(execution_id)
-        if row is None or not _is_at_rest(row.head):
+        if row is None or not self._is_at_rest(row.head):
             return True  # a child may be about to begin, or to tell that it is over
         waiting = (await self._engine.get(execution_id)).waiting_on
         if waiting and all(one.kind == "retry" for one in waiting):
@@ -179,14 +180,14 @@ class Following:
         points = await self._engine.points(self._id, children=True)
         return any(row.point.id in self._passed_over for row in points)
 
+    def _is_at_rest(self, head: Head) -> bool:
+        """Return whether nothing of an open execution is about to happen here: it waits, or lacks a function."""
+        can_run = self._engine.instance.caller.can_run
+        is_left = head.owner is None and any(not can_run(node_type) for node_type in head.missing)
+        return (head.status in _RESTING or is_left) and head.commands_done >= head.commands_seq
+
 
 def _may_answer(row: PointRow, sitting: Person) -> bool:
     """Return whether it is worth asking the person at the terminal."""
     who = Anybody(sitting.by, sitting.roles)
     return may_decide(row.point.rules or Rules(), who, row.point.decisions) is None
-
-
-def _is_at_rest(head: Head) -> bool:
-    """Return whether nothing of an open execution is about to happen here: it waits, or lacks a function."""
-    is_left = bool(head.missing) and head.owner is None
-    return (head.status in _RESTING or is_left) and head.commands_done >= head.commands_seq

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from layover.api.resources.shared import Page
 from layover.cli.client import to_look
 from layover.cli.exits import DONE, Stop
-from layover.cli.options import DEFAULT_DB, Db, Json
-from layover.cli.resources import context_of, point_resource, row_resource, title_of
-from layover.cli.screen import STYLES, moment, note, print_json, print_table, say
-from layover.cli.story import lasted
+from layover.cli.options import HERE, At, Json, Who, person
+from layover.cli.screen import STYLES, between, moment, note, print_json, print_table, say
 from layover.cli.where import wanted
-from layover.core.people import Person, Rules, may_decide
-from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import ExecutionRow, PointRow
+    from layover.api.resources.executions import ExecutionSummary
+    from layover.api.resources.points import PausePoint
+    from layover.cli.options import Place
 
 _MOST = 10_000
 
@@ -50,6 +49,7 @@ Where = Annotated[
 Limit = Annotated[int, Parameter(help="How many at most.")]
 Cursor = Annotated[str | None, Parameter(help="Go on behind what was listed, as the end of a list says.")]
 User = Annotated[str | None, Parameter(help="Only what this person may answer.")]
+Mine = Annotated[bool, Parameter(negative="", show_default=False, help="Only what you may answer.")]
 Roles = Annotated[
     tuple[str, ...],
     Parameter(
@@ -70,91 +70,78 @@ def list_executions(  # noqa: PLR0913 - each is an option
     where: Where = (),
     limit: Limit = 50,
     cursor: Cursor = None,
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """List executions, newest first."""
     if not 0 < limit <= _MOST:
         raise Stop(f"--limit: from 1 to {_MOST:,}, not {limit}.")
+    began_with = wanted(where)
 
-    after, began_with = _parsed(cursor), wanted(where)
-
-    async def rows() -> Sequence[ExecutionRow]:
-        async with to_look(db) as client:
+    async def page() -> Page[ExecutionSummary]:
+        async with to_look(at) as client:
             return await client.list(
-                workflow=workflow, status=status, tag=tag, where=began_with, after=after, limit=limit
+                workflow=workflow, status=status, tag=tag, where=began_with, cursor=cursor, limit=limit
             )
 
-    found = asyncio.run(rows())
-    following = _cursor_of(found[-1]) if len(found) == limit else None
+    found = asyncio.run(page())
     if json:
-        print_json({"items": [row_resource(row) for row in found], "next": following})
+        print_json(found)
         return DONE
-    if not found:
+    if not found.items:
         say("No executions.")
         return DONE
     table = [["ID", "WORKFLOW", "STATUS", "CREATED", "TOOK", "OUTCOME"]]
-    for row in found:
-        took = lasted(row.info.created_at, row.finished_at)
-        status_ = row.head.status
-        table.append([row.head.execution_id, row.info.workflow, status_, moment(row.info.created_at), took, _end(row)])
+    for one in found.items:
+        took = between(one.created_at, one.finished_at)
+        table.append([one.id, one.workflow, one.status, moment(one.created_at), took, _end(one)])
     print_table(table, {2: STYLES})
-    if following is not None:
-        note(f"There may be more: --cursor {following}")
+    if found.next is not None:
+        note(f"There may be more: --cursor {found.next}")
     return DONE
 
 
-def inbox(*, user: User = None, role: Roles = (), db: Db = DEFAULT_DB, json: Json = False) -> int:
+def inbox(*, user: User = None, role: Roles = (), mine: Mine = False, at: At = HERE, json: Json = False) -> int:
     """List the pause points that wait for people, oldest first; with a person, those that they may answer."""
+    who = _whose(at, user, role, mine=mine)
 
-    async def rows() -> Sequence[PointRow]:
-        async with to_look(db) as client:
-            return await client.open_points()
+    async def points() -> Sequence[PausePoint]:
+        async with to_look(at) as client:
+            return await client.inbox(who)
 
-    open_ = [row for row in asyncio.run(rows()) if row.point.kind in ("approval", "form")]
-    found = [row for row in open_ if _may(row, user, role)] if user is not None or role else open_
+    found = asyncio.run(points())
     if json:
-        print_json({"items": [point_resource(row) for row in found], "next": None})
+        print_json(Page(items=[*found]))
         return DONE
     if not found:
-        say("Nothing waits for anybody." if not (user or role) else "Nothing waits for this person.")
+        say("Nothing waits for anybody." if who is None else "Nothing waits for this person.")
         return DONE
-    for row in found:
-        until = f", until {moment(row.point.deadline)}" if row.point.deadline is not None else ""
-        say(f"{row.execution_id}:{context_of(row)}  {row.point.kind}", "bold")
-        say(f"  {title_of(row) or context_of(row)}  ({row.workflow}, {asked(row)}{until})")
-        say(f"  point {row.point.id}")
+    for point in found:
+        until = f", until {moment(point.deadline)}" if point.deadline is not None else ""
+        say(f"{point.execution_id}:{point.context_id}  {point.kind}", "bold")
+        say(f"  {point.title or point.context_id}  ({point.workflow}, {asked(point)}{until})")
+        say(f"  point {point.id}")
     return DONE
 
 
-def asked(row: PointRow) -> str:
+def asked(point: PausePoint) -> str:
     """Return who may answer a point."""
-    rules = row.point.rules
-    names = [*rules.users, *(f"role {role}" for role in rules.roles)] if rules is not None else []
-    need = f"{rules.need} of " if rules is not None and rules.need > 1 else ""
+    who = point.approvers
+    names = [*who.users, *(f"role {role}" for role in who.roles)] if who is not None else []
+    need = f"{point.need} of " if point.need is not None and point.need > 1 else ""
     return f"{need}{', '.join(names)}" if names else f"{need}anybody"
 
 
-def _may(row: PointRow, user: str | None, roles: tuple[str, ...]) -> bool:
-    return may_decide(row.point.rules or Rules(), Person(user or "", roles), row.point.decisions) is None
+def _whose(at: Place, user: str | None, roles: tuple[str, ...], *, mine: bool) -> Who | None:
+    """Return the person whose inbox it is, if it is one person's."""
+    if at.server is not None:
+        if user is not None or roles:
+            raise Stop("A server knows who you are by your key: --mine is what you may answer.")
+        return Who() if mine else None
+    if mine:
+        return Who(user or person(""), roles)
+    return Who(user or "", roles) if user is not None or roles else None
 
 
-def _cursor_of(row: ExecutionRow) -> str:
-    return f"{row.info.created_at}.{row.head.execution_id}"
-
-
-def _parsed(cursor: str | None) -> tuple[int, str] | None:
-    """Return what a cursor stands for: the time and the id of the last execution that was listed."""
-    if cursor is None:
-        return None
-    at, _, id_ = cursor.partition(".")
-    try:
-        return int(at), checked_id(id_)
-    except (ValueError, MalformedId) as error:
-        raise Stop(f"--cursor: `{cursor}` is not what the end of a list says.") from error
-
-
-def _end(row: ExecutionRow) -> str:
-    if row.closed is None:
-        return "-"
-    return row.closed.error_code or row.closed.outcome or "-"
+def _end(one: ExecutionSummary) -> str:
+    return (one.error.code if one.error is not None else one.outcome) or "-"

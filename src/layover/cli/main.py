@@ -34,6 +34,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     _RUNNING: {
         "run": ("run:run_file", "Run a workflow to its end or to its first rest."),
         "worker": ("worker:work", "Drive executions until told to stop."),
+        "serve": ("serve:serve", "Answer requests over HTTP, and drive executions, until told to stop."),
     },
     _LOOKING: {
         "ls": ("listing:list_executions", "List executions, newest first."),

@@ -6,15 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from layover.cli.exits import BAD_INPUT, UNKNOWN, WRONG_STATE, Stop
-from layover.cli.resources import context_of
-from layover.runtime.errors import UnknownExecution
+from layover.core.errors import LayoverError
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.api.resources.points import PausePoint
     from layover.cli.client import Looking
-    from layover.ports.records import PointRow
 
 _SHORTEST = 6
 _PAGE = 1_000
@@ -29,7 +28,9 @@ async def execution_named(client: Looking, name: str) -> str:
         return (await client.get(checked_id(name))).id
     except MalformedId:
         pass
-    except UnknownExecution as error:
+    except LayoverError as error:
+        if error.code != "unknown_execution":
+            raise
         raise _unknown(name) from error
     found = await _beginning_with(client, name.lower())
     if not found:
@@ -39,20 +40,20 @@ async def execution_named(client: Looking, name: str) -> str:
     return found[0]
 
 
-async def point_named(client: Looking, name: str) -> PointRow:
+async def point_named(client: Looking, name: str) -> PausePoint:
     """Return the pause point that a name stands for, be it closed."""
     execution, _, context = name.partition(":")
     if not context:
-        row = await client.point(execution.lower())
-        if row is not None:
-            return row
+        found = await client.point(execution.lower())
+        if found is not None:
+            return found
     id_ = await execution_named(client, execution)
-    rows = await client.points(id_, status=())
+    points = await client.points(id_)
     if context:
-        return _at(rows, id_, context)
-    waiting = [row for row in rows if row.status == "open" and row.point.kind in _ASKING]
+        return _at(points, id_, context)
+    waiting = [point for point in points if point.status == "open" and point.kind in _ASKING]
     if len(waiting) > 1:
-        told = tuple(f"{id_}:{context_of(row)}" for row in waiting)
+        told = tuple(f"{id_}:{point.context_id}" for point in waiting)
         raise Stop(f"{id_} waits for several answers; say which.", BAD_INPUT, details=told)
     if not waiting:
         execution_now = await client.get(id_)
@@ -61,13 +62,13 @@ async def point_named(client: Looking, name: str) -> PointRow:
     return waiting[0]
 
 
-def _at(rows: Sequence[PointRow], id_: str, context: str) -> PointRow:
-    """Return the point at a context id: the open one, or the last that was."""
-    here = [row for row in rows if context in (context_of(row), row.point.node)]
+def _at(points: Sequence[PausePoint], id_: str, context: str) -> PausePoint:
+    """Return the point at a context id, or at the node of what a running function asks: the open one, or the last."""
+    here = [point for point in points if context in (point.context_id, point.context_id.partition("/")[0])]
     if not here:
         hint = f"`layover show {id_}` lists its pause points."
         raise Stop(f"{id_} has no pause point at `{context}`.", UNKNOWN, hint=hint)
-    return next((row for row in here if row.status == "open"), here[-1])
+    return next((point for point in here if point.status == "open"), here[-1])
 
 
 async def _beginning_with(client: Looking, start: str) -> list[str]:
@@ -76,13 +77,13 @@ async def _beginning_with(client: Looking, start: str) -> list[str]:
     if len(start) < _SHORTEST:
         raise Stop(f"`{start}` is too short; give at least {_SHORTEST} characters of an id.")
     found: list[str] = []
-    after: tuple[int, str] | None = None
+    cursor: str | None = None
     while len(found) < _MOST_TOLD:
-        page = await client.list(after=after, limit=_PAGE)
-        found += [row.head.execution_id for row in page if row.head.execution_id.startswith(start)]
-        if len(page) < _PAGE:
+        page = await client.list(cursor=cursor, limit=_PAGE)
+        found += [one.id for one in page.items if one.id.startswith(start)]
+        cursor = page.next
+        if cursor is None:
             break
-        after = (page[-1].info.created_at, page[-1].head.execution_id)
     return found[:_MOST_TOLD]
 
 

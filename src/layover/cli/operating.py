@@ -11,18 +11,17 @@ from layover.cli.client import to_act
 from layover.cli.exits import DONE, Stop
 from layover.cli.given import given_data
 from layover.cli.names import execution_named
-from layover.cli.options import DEFAULT_DB, By, Db, ExecutionName, Json, Reason, person
-from layover.cli.resources import execution_resource
+from layover.cli.options import HERE, At, By, ExecutionName, Json, Reason, acting
 from layover.cli.screen import plural, print_json, say
 from layover.cli.taking import say_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
+    from layover.api.resources.executions import Execution
+    from layover.api.resources.outside import Delivered
     from layover.cli.client import Client
-    from layover.ports.records import Version
-    from layover.runtime.outside import Delivered
-    from layover.runtime.views import Execution
+    from layover.cli.options import Place, Who
 
 ResumeData = Annotated[
     str | None,
@@ -38,12 +37,10 @@ SignalData = Annotated[
 SignalId = Annotated[str | None, Parameter(name="--id", help="The same id again is the same signal.")]
 
 
-def pause(
-    execution: ExecutionName, /, *, reason: Reason = "", by: By = "", db: Db = DEFAULT_DB, json: Json = False
-) -> int:
+def pause(execution: ExecutionName, /, *, reason: Reason = "", by: By = "", at: At = HERE, json: Json = False) -> int:
     """Hold an execution: nothing of it starts until it is resumed, and what is running comes to its end."""
-    who = person(by)
-    return _act(execution, db, "Pause", lambda client, id_: client.pause(id_, reason, by=who), json=json)
+    who = acting(at, by)
+    return _act(execution, at, who, "Pause", lambda client, id_: client.pause(id_, reason), json=json)
 
 
 def resume(
@@ -53,28 +50,26 @@ def resume(
     data: ResumeData = None,
     reason: Reason = "",
     by: By = "",
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """Let an execution go on that was paused, or that waits for an operator after a failure."""
-    who, given = person(by), given_data(data, "--data")
+    who, given = acting(at, by), given_data(data, "--data")
     if given is not None and not isinstance(given, dict):
         raise Stop("--data: give a JSON object; its fields become variables.")
-    return _act(execution, db, "Resume", lambda client, id_: client.resume(id_, given, reason, by=who), json=json)
+    return _act(execution, at, who, "Resume", lambda client, id_: client.resume(id_, given, reason), json=json)
 
 
-def cancel(
-    execution: ExecutionName, /, *, reason: Reason = "", by: By = "", db: Db = DEFAULT_DB, json: Json = False
-) -> int:
+def cancel(execution: ExecutionName, /, *, reason: Reason = "", by: By = "", at: At = HERE, json: Json = False) -> int:
     """End an execution: what is running is asked to stop, and nobody waits for anything any more."""
-    who = person(by)
-    return _act(execution, db, "Cancel", lambda client, id_: client.cancel(id_, reason, by=who), json=json)
+    who = acting(at, by)
+    return _act(execution, at, who, "Cancel", lambda client, id_: client.cancel(id_, reason), json=json)
 
 
-def retry(execution: ExecutionName, /, *, by: By = "", db: Db = DEFAULT_DB, json: Json = False) -> int:
+def retry(execution: ExecutionName, /, *, by: By = "", at: At = HERE, json: Json = False) -> int:
     """Go on with a failed execution, or with what waits for an operator, from what failed."""
-    who = person(by)
-    return _act(execution, db, "Retry", lambda client, id_: client.retry(id_, by=who), json=json)
+    who = acting(at, by)
+    return _act(execution, at, who, "Retry", lambda client, id_: client.retry(id_), json=json)
 
 
 def rewind(
@@ -84,12 +79,12 @@ def rewind(
     *,
     reason: Reason = "",
     by: By = "",
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """Drop the results of a node and of all that came after it, and go on from there."""
-    who = person(by)
-    return _act(execution, db, "Rewind", lambda client, id_: client.rewind(id_, node, reason, by=who), json=json)
+    who = acting(at, by)
+    return _act(execution, at, who, "Rewind", lambda client, id_: client.rewind(id_, node, reason), json=json)
 
 
 def signal(
@@ -99,15 +94,15 @@ def signal(
     *,
     data: SignalData = None,
     id: SignalId = None,  # noqa: A002 - as everybody says
-    db: Db = DEFAULT_DB,
+    at: At = HERE,
     json: Json = False,
 ) -> int:
     """Bring a signal: whoever waits for its name and key goes on, and it is kept for those who look back."""
     given = given_data(data, "--data")
 
     async def deliver() -> Delivered:
-        async with to_act(db) as client:
-            return await client.deliver(name, key, given, id=id)
+        async with to_act(at, acting(at, "")) as client:
+            return await client.deliver(name, key, given, id)
 
     delivered = asyncio.run(deliver())
     if json:
@@ -115,7 +110,7 @@ def signal(
     elif delivered.repeated:
         say(f"The signal {delivered.id} was known; nothing is changed.")
     elif delivered.matched:
-        say_taken(f"The signal {delivered.id} reached {plural(len(delivered.matched), 'execution')}:", db)
+        say_taken(f"The signal {delivered.id} reached {plural(len(delivered.matched), 'execution')}:", at)
         for id_ in delivered.matched:
             say(f"  {id_}")
     else:
@@ -123,15 +118,16 @@ def signal(
     return DONE
 
 
-def _act(name: str, db: str, what: str, act: Callable[[Client, str], Awaitable[Execution]], *, json: bool) -> int:
-    async def acted() -> tuple[Execution, Sequence[Version]]:
-        async with to_act(db) as client:
-            execution = await act(client, await execution_named(client, name))
-            return execution, await client.versions(execution.workflow)
+def _act(
+    name: str, at: Place, who: Who, what: str, act: Callable[[Client, str], Awaitable[Execution]], *, json: bool
+) -> int:
+    async def acted() -> Execution:
+        async with to_act(at, who) as client:
+            return await act(client, await execution_named(client, name))
 
-    execution, versions = asyncio.run(acted())
+    execution = asyncio.run(acted())
     if json:
-        print_json(execution_resource(execution, versions))
+        print_json(execution)
         return DONE
-    say_taken(f"{what} of {execution.id} is taken; it is {execution.status}.", db)
+    say_taken(f"{what} of {execution.id} is taken; it is {execution.status}.", at)
     return DONE

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 from cyclopts import Parameter
 
 from layover.bootstrap import DEFAULT
+from layover.cli.exits import Stop
 
 DEFAULT_DB = DEFAULT
 
@@ -18,6 +22,61 @@ Db = Annotated[
         help="The database: an address such as sqlite:///app.db or postgresql://user@host/name, or a path.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where executions are: in a database, or behind a server."""
+
+    db: Annotated[
+        str | None,
+        Parameter(
+            name="--db",
+            env_var="LAYOVER_DB",
+            help=f"The database: an address such as {DEFAULT} (the default) or postgresql://user@host/name, or a path.",
+        ),
+    ] = None
+    url: Annotated[
+        str | None,
+        Parameter(name="--url", env_var="LAYOVER_URL", help="A server, in place of a database: its address."),
+    ] = None
+    key: Annotated[
+        str | None,
+        Parameter(
+            name="--key",
+            env_var="LAYOVER_KEY",
+            help="The key to a server: best in the environment, or @file with it; what is typed here others may see.",
+        ),
+    ] = field(default=None, repr=False)
+
+    @property
+    def server(self) -> str | None:
+        """The address of the server, if it is one; what is said on the command line wins over the environment."""
+        by_db = self.db is not None and self.db != os.environ.get("LAYOVER_DB")
+        by_url = self.url is not None and self.url != os.environ.get("LAYOVER_URL")
+        if by_db == by_url and self.db is not None and self.url is not None:
+            raise Stop("Executions are in a database or behind a server: give --db or --url, not both.")
+        return None if by_db else self.url
+
+    @property
+    def database(self) -> str:
+        """The address of the database, where it is one."""
+        return self.db if self.db is not None else DEFAULT_DB
+
+    @property
+    def secret(self) -> str | None:
+        """The key itself."""
+        if self.key is None or not self.key.startswith("@"):
+            return self.key
+        try:
+            return Path(self.key[1:]).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            told = error.strerror if isinstance(error, OSError) else "this is no text"
+            raise Stop(f"--key: {self.key[1:]}: {told}.") from error
+
+
+HERE = Place()
+At = Annotated[Place, Parameter(name="*")]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Nodes = Annotated[
     tuple[str, ...],
@@ -46,6 +105,22 @@ Roles = Annotated[
     ),
 ]
 Reason = Annotated[str, Parameter(name="--reason", show_default=False, help="Why, for the log.")]
+
+
+class Who(NamedTuple):
+    """Who acts, as they say."""
+
+    by: str = ""
+    roles: tuple[str, ...] = ()
+
+
+def acting(at: Place, by: str, roles: tuple[str, ...] = ()) -> Who:
+    """Return who acts on a database; a server knows that by the key, and by nothing else."""
+    if at.server is None:
+        return Who(person(by), roles)
+    if by or roles:
+        raise Stop("A server knows who you are by your key; --by and --role are for databases.")
+    return Who()
 
 
 def person(by: str) -> str:

@@ -10,7 +10,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
+from msgspec.structs import replace
 
+from layover.api.presenting.executions import execution_of
+from layover.api.presenting.graphs import graph_of
+from layover.api.presenting.points import context_of, point_of
 from layover.bootstrap import Engine, address_of
 from layover.cli.definitions import File, checked_file, print_report
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, RESTING, WRONG_STATE, Stop
@@ -18,7 +22,6 @@ from layover.cli.following import Following, Person
 from layover.cli.functions import functions_of, node_types
 from layover.cli.given import STANDARD_INPUT, given_data
 from layover.cli.options import DEFAULT_DB, By, Db, Json, Nodes, Roles, person
-from layover.cli.resources import context_of, execution_resource, point_resource
 from layover.cli.screen import OUT, STYLES, brief, note, plural, print_json, say
 from layover.cli.typing_in import Lines as TypedLines
 from layover.cli.watching import Lines, Picture, Silent
@@ -31,10 +34,11 @@ from layover.runtime.ids import id_from_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.api.resources.executions import Graph
     from layover.cli.watching import View
     from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
-    from layover.ports.records import PointRow, Version
+    from layover.ports.records import PointRow
     from layover.runtime.views import Execution
 
 _OUTPUT = 10_000
@@ -77,7 +81,6 @@ class Ended(NamedTuple):
     """How a run was left."""
 
     execution: Execution
-    versions: Sequence[Version]
     points: Sequence[PointRow]
     summary: str
     left: str
@@ -136,8 +139,7 @@ def run_file(  # noqa: PLR0913 - each is an option
 async def _run(wanted: Wanted) -> Ended:
     async with Engine(address_of(wanted.db), nodes=wanted.functions) as engine:
         execution = await _begun(engine, wanted)
-        plan = await engine.instance.plans.of(execution.hash)
-        view = _view_of(wanted, execution, plan, engine)
+        view = _view_of(wanted, execution, graph_of(await engine.graph(execution.id)), engine)
         is_asked = _is_interactive(wanted)
         sitting = Person(wanted.options.user or "", wanted.roles, TypedLines()) if is_asked else None
         stay = wanted.watch is True or is_asked
@@ -152,7 +154,6 @@ async def _run(wanted: Wanted) -> Ended:
         last = await engine.get(execution.id)
         return Ended(
             execution=last,
-            versions=await engine.instance.store.versions(last.workflow),
             points=[] if last.closed else await engine.points(last.id, children=True),
             summary="" if last.closed else (await engine.why(last.id)).summary,
             left=left,
@@ -209,10 +210,9 @@ def _print_end(wanted: Wanted, file: str, ended: Ended) -> None:
     execution = ended.execution
     style = STYLES.get(execution.status, "")
     if wanted.json:
-        found = execution_resource(execution, ended.versions)
-        if not execution.closed:
-            found["pause_points"] = [point_resource(row) for row in ended.points]
-        print_json(found)
+        found = execution_of(execution)
+        points = [point_of(row) for row in ended.points]
+        print_json(found if execution.closed else replace(found, pause_points=points))
     elif execution.status == "completed":
         reason = f" ({execution.outcome_reason})" if execution.outcome_reason else ""
         outcome = f": {execution.outcome}{reason}" if execution.outcome != "executed" else ""
@@ -245,7 +245,7 @@ def _report_rest(wanted: Wanted, file: str, ended: Ended) -> None:
 
 def _command_for(row: PointRow) -> str:
     """Return the command that answers a point."""
-    place, rules = f"{row.execution_id}:{context_of(row)}", row.point.rules
+    place, rules = f"{row.execution_id}:{context_of(row.point)}", row.point.rules
     role = f" --role {rules.roles[0]}" if rules is not None and rules.roles else ""
     match row.point.kind:
         case "approval":
@@ -265,11 +265,11 @@ def _with_db(command: str, db: str) -> str:
     return command if db == DEFAULT_DB else f"{command} --db {quote(db)}"
 
 
-def _view_of(wanted: Wanted, execution: Execution, plan: Plan, engine: Engine) -> View:
+def _view_of(wanted: Wanted, execution: Execution, graph: Graph, engine: Engine) -> View:
     if wanted.json:
         return Silent()
     if OUT.is_terminal and wanted.watch is not False:
-        return Picture(f"{execution.workflow} {execution.id}", plan, engine.instance.clock.now)
+        return Picture(f"{execution.workflow} {execution.id}", graph, engine.instance.clock.now)
     with suppress(BrokenPipeError):
         say(f"{execution.workflow} {execution.id}")
     return Lines()

@@ -99,16 +99,23 @@ def print_json(value: object) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def when(at: int | None) -> str | None:
-    """Return a moment as machines read it: ISO-8601 UTC with milliseconds."""
-    if at is None:
-        return None
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def moment(at: int | None) -> str:
+def moment(at: str | int | None) -> str:
     """Return a moment as people read it."""
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S") if at is not None else "-"
+    if at is None:
+        return "-"
+    if isinstance(at, str):
+        return at[:19].replace("T", " ")
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def milliseconds(at: str) -> int:
+    """Return a moment as it is counted with."""
+    return round(datetime.fromisoformat(at).timestamp() * 1000)
+
+
+def between(began: str | None, ended: str | None) -> str:
+    """Return how long something took, if it is over."""
+    return length(milliseconds(ended) - milliseconds(began)) if began is not None and ended is not None else "-"
 
 
 def length(milliseconds: int) -> str:

@@ -8,114 +8,84 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import msgspec
 from cyclopts import Parameter
 
+from layover.api.resources.shared import Page
 from layover.cli.client import to_look
 from layover.cli.exits import DONE
 from layover.cli.listing import asked
 from layover.cli.names import execution_named
-from layover.cli.options import DEFAULT_DB, Db, ExecutionName, Json
-from layover.cli.resources import (
-    context_of,
-    entry_resource,
-    execution_resource,
-    node_resource,
-    point_resource,
-    title_of,
-    why_resource,
-)
-from layover.cli.screen import STYLES, brief, length, moment, print_json, say, say_pieces, when
+from layover.cli.options import HERE, At, ExecutionName, Json
+from layover.cli.screen import STYLES, between, brief, moment, print_json, say, say_pieces
 from layover.cli.story import event_line
 from layover.cli.tree import Tree
-from layover.core.engine.events import LegStarted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.cli.client import Looking
-    from layover.core.plan import Plan
-    from layover.ports.records import PointRow, Version
-    from layover.runtime.executions import HistoryEntry
-    from layover.runtime.node_executions import NodeExecution
-    from layover.runtime.views import Execution
-    from layover.runtime.why import Reason, Why
-
-_PAGE = 1_000
+    from layover.api.resources.executions import Event, Execution, Graph, Leg, NodeExecution, Why, WhyReason
+    from layover.api.resources.points import PausePoint
+    from layover.cli.options import Place
 
 Since = Annotated[int, Parameter(help="The number of the first event.")]
-
-
-class Leg(msgspec.Struct, frozen=True):
-    """A stretch of work between two rests."""
-
-    number: int
-    cause: str
-    instance: str
-    from_seq: int
-    to_seq: int
-    at: str | None
 
 
 class Whole(NamedTuple):
     """Everything that is shown of an execution."""
 
     execution: Execution
-    versions: Sequence[Version]
-    plan: Plan
+    graph: Graph
     nodes: Sequence[NodeExecution]
-    points: Sequence[PointRow]
-    legs: list[Leg]
+    points: Sequence[PausePoint]
+    legs: Sequence[Leg]
     now: int
 
 
-def show(execution: ExecutionName, /, *, db: Db = DEFAULT_DB, json: Json = False) -> int:
+def show(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> int:
     """Show an execution: its nodes with their states, its pause points, its legs."""
-    whole = asyncio.run(_whole(db, execution))
+    whole = asyncio.run(_whole(at, execution))
     if json:
-        found = execution_resource(whole.execution, whole.versions)
-        found["nodes"] = [node_resource(node) for node in whole.nodes]
-        found["pause_points"] = [point_resource(row) for row in whole.points]
-        found["legs"] = whole.legs
-        print_json(found)
+        found = msgspec.to_builtins(whole.execution)
+        print_json({**found, "nodes": whole.nodes, "pause_points": whole.points, "legs": whole.legs})
         return DONE
-    _print_heading(whole)
+    _print_heading(whole.execution)
     say("nodes:", "bold")
-    for line in Tree(whole.plan, whole.nodes, whole.now).lines():
+    for line in Tree(whole.graph, whole.nodes, whole.now).lines():
         say_pieces(line)
     if whole.points:
         say("pause points:", "bold")
-        for row in whole.points:
-            _print_point(row)
+        for point in whole.points:
+            _print_point(point)
     say("legs:", "bold")
-    for leg in whole.legs:
-        say(f"  {leg.number}  {leg.cause}  events {leg.from_seq}-{leg.to_seq}  {leg.instance}")
+    for number, leg in enumerate(whole.legs, start=1):
+        say(f"  {number}  {leg.cause}  events {leg.from_seq}-{leg.to_seq}  {leg.instance}")
     return DONE
 
 
-def history(execution: ExecutionName, /, *, since: Since = 0, db: Db = DEFAULT_DB, json: Json = False) -> int:
+def history(execution: ExecutionName, /, *, since: Since = 0, at: At = HERE, json: Json = False) -> int:
     """Print the log of an execution: what happened, in order."""
 
-    async def entries() -> list[HistoryEntry]:
-        async with to_look(db) as client:
-            return await _log_of(client, await execution_named(client, execution), max(since, 0))
+    async def events() -> Sequence[Event]:
+        async with to_look(at) as client:
+            return await client.history(await execution_named(client, execution), max(since, 0))
 
-    found = asyncio.run(entries())
+    found = asyncio.run(events())
     if json:
-        print_json({"items": [entry_resource(entry) for entry in found], "next": None})
+        print_json(Page(items=[*found]))
         return DONE
-    for entry in found:
-        say(f"{entry.seq:>4}  {when(entry.at)}  {event_line(entry)}")
+    for event in found:
+        say(f"{event.seq:>4}  {event.at}  {event_line(event)}")
     return DONE
 
 
-def why(execution: ExecutionName, /, *, db: Db = DEFAULT_DB, json: Json = False) -> int:
+def why(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> int:
     """Tell what an execution waits for; what that waits for is indented below it."""
 
     async def answer() -> Why:
-        async with to_look(db) as client:
+        async with to_look(at) as client:
             return await client.why(await execution_named(client, execution))
 
     found = asyncio.run(answer())
     if json:
-        print_json(why_resource(found))
+        print_json(found)
         return DONE
     if not found.reasons:
         say(found.summary)
@@ -124,44 +94,21 @@ def why(execution: ExecutionName, /, *, db: Db = DEFAULT_DB, json: Json = False)
     return DONE
 
 
-async def _whole(db: str, name: str) -> Whole:
-    async with to_look(db) as client:
+async def _whole(at: Place, name: str) -> Whole:
+    async with to_look(at) as client:
         id_ = await execution_named(client, name)
-        execution = await client.get(id_)
-        log = await _log_of(client, id_, 0)
         return Whole(
-            execution=execution,
-            versions=await client.versions(execution.workflow),
-            plan=await client.plan(execution.hash),
+            execution=await client.get(id_),
+            graph=await client.graph(id_),
             nodes=await client.nodes(id_),
-            points=await client.points(id_, status=()),
-            legs=_legs_of(log),
+            points=await client.points(id_),
+            legs=await client.legs(id_),
             now=await client.now(),
         )
 
 
-async def _log_of(client: Looking, id_: str, since: int) -> list[HistoryEntry]:
-    found: list[HistoryEntry] = []
-    page = await client.history(id_, since, _PAGE)
-    while page:
-        found += page
-        page = await client.history(id_, page[-1].seq + 1, _PAGE)
-    return found
-
-
-def _legs_of(log: list[HistoryEntry]) -> list[Leg]:
-    starts = [entry for entry in log if isinstance(entry.event, LegStarted)]
-    ends = [*(entry.seq - 1 for entry in starts[1:]), log[-1].seq if log else 0]
-    return [
-        Leg(number, entry.event.cause, entry.event.instance, entry.seq, end, when(entry.at))
-        for number, (entry, end) in enumerate(zip(starts, ends, strict=False), start=1)
-        if isinstance(entry.event, LegStarted)
-    ]
-
-
-def _print_heading(whole: Whole) -> None:
-    one = whole.execution
-    number = next((f" v{version.number}" for version in whole.versions if version.hash == one.hash), "")
+def _print_heading(one: Execution) -> None:
+    number = f" v{one.version}" if one.version is not None else ""
     say_pieces([(one.id, "bold"), (f"  {one.workflow}{number}  ", ""), (one.status, STYLES.get(one.status, ""))])
     if one.outcome and (one.outcome != "executed" or one.outcome_reason):
         say(f"outcome: {one.outcome}{f' ({one.outcome_reason})' if one.outcome_reason else ''}")
@@ -170,7 +117,7 @@ def _print_heading(whole: Whole) -> None:
     if one.error is not None:
         where = f" at {one.error.context_id}" if one.error.context_id else ""
         say(f"error: {one.error.code}{where}: {one.error.message}", "red")
-    took = f", took {length(one.finished_at - one.created_at)}" if one.finished_at is not None else ""
+    took = f", took {between(one.created_at, one.finished_at)}" if one.finished_at is not None else ""
     say(f"created: {moment(one.created_at)}{took}")
     if one.tags:
         say(f"tags: {', '.join(one.tags)}")
@@ -181,15 +128,14 @@ def _print_heading(whole: Whole) -> None:
         say(f"output: {brief(one.output)}")
 
 
-def _print_point(row: PointRow) -> None:
-    point = row.point
-    people = f"  by {asked(row)}" if point.kind in ("approval", "form") else ""
-    until = f"  until {moment(point.deadline)}" if point.deadline is not None and row.status == "open" else ""
-    title = f"  {title_of(row)}" if title_of(row) else ""
+def _print_point(point: PausePoint) -> None:
+    people = f"  by {asked(point)}" if point.kind in ("approval", "form") else ""
+    until = f"  until {moment(point.deadline)}" if point.deadline is not None and point.status == "open" else ""
+    title = f"  {point.title}" if point.title else ""
     say_pieces(
         [
-            (f"  {context_of(row)}  {point.kind}  ", ""),
-            (row.status, STYLES.get(row.status, "")),
+            (f"  {point.context_id}  {point.kind}  ", ""),
+            (point.status, STYLES.get(point.status, "")),
             (f"{people}{until}{title}", ""),
         ]
     )
@@ -198,7 +144,7 @@ def _print_point(row: PointRow) -> None:
         say(f"    {verb} by {decision.by or 'somebody'}{f': {decision.comment}' if decision.comment else ''}")
 
 
-def _print_reason(reason: Reason, margin: str) -> None:
+def _print_reason(reason: WhyReason, margin: str) -> None:
     until = f" (until {moment(reason.until)})" if reason.until is not None else ""
     say(f"{margin}{reason.text}{until}")
     for because in reason.because:

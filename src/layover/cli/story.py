@@ -7,58 +7,68 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.cli.resources import moments_shown
-from layover.cli.screen import brief, length
+from layover.cli.screen import brief
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
-    from layover.runtime.executions import HistoryEntry
+    from layover.api.resources.executions import Event
 
 _BARE = re.compile(r"[\w.:-]+", re.ASCII)
 _LEFT_OUT = frozenset({"node", "details", "rules", "hash", "id", "workflow"})
+_NOTHING: tuple[object, ...] = (None, "", (), [], {})
 
 
-def event_line(entry: HistoryEntry) -> str:
+def event_line(event: Event) -> str:
     """Return an event as a line of a log: its name, its node, and what it carries."""
-    event = entry.event
-    told = [str(event.node)] if hasattr(event, "node") and event.node else []
-    for field in msgspec.structs.fields(event):
-        value = moments_shown(field.name, getattr(event, field.name))
-        if field.name not in _LEFT_OUT and value not in (field.default, None, "", (), {}):
-            told.append(f"{field.name}={_shown(value)}")
-    return "  ".join([type(event).__name__, *told])
+    told = [event.context_id] if event.context_id else []
+    usual = _usual(event.type)
+    carried = {**dict.fromkeys(usual), "attempt": event.attempt, **event.data}  # in the order of the event itself
+    for name, value in carried.items():
+        if name not in _LEFT_OUT and value not in (*_NOTHING, usual.get(name)):
+            told.append(f"{name}={_shown(value)}")
+    return "  ".join([event.type, *told])
 
 
-def progress_line(event: ev.AnyEvent) -> str | None:
+def progress_line(event: Event) -> str | None:
     """Return what an event means to somebody who watches a run; nothing for what only the engine cares about."""
-    match event:
-        case ev.NodeStarted(attempt=1):
-            return f"{event.node}: started"
-        case ev.NodeStarted():
-            return f"{event.node}: started (attempt {event.attempt})"
-        case ev.NodeCompleted():
-            port = f" → {event.port}" if event.port != "done" else ""
-            return f"{event.node}: completed{port}"
-        case ev.NodeFailed():
-            what = "failed, tried again" if event.retry_at is not None else "failed"
-            return f"{event.node}: {what}: {event.error.message}"
-        case ev.PausePointOpened():
-            title = f": {event.details['title']}" if event.details.get("title") else ""
-            return f"{event.node}: waits ({event.kind}){title}"
-        case ev.PausePointExpired():
+    node, data = event.context_id, event.data
+    match event.type:
+        case "NodeStarted":
+            return f"{node}: started" if event.attempt in (None, 1) else f"{node}: started (attempt {event.attempt})"
+        case "NodeCompleted":
+            port = f" → {data['port']}" if data.get("port", "done") != "done" else ""
+            return f"{node}: completed{port}"
+        case "NodeFailed":
+            what = "failed, tried again" if data.get("retry_at") is not None else "failed"
+            return f"{node}: {what}: {_inside(data, 'error', 'message')}"
+        case "PausePointOpened":
+            title = _inside(data, "details", "title")
+            return f"{node}: waits ({data.get('kind')}){f': {title}' if title else ''}"
+        case "PausePointExpired":
             return "a pause point expired"
-        case ev.ExecutionPausing():
-            return f"paused by an operator: {event.reason}"
-        case ev.ExecutionResumed():
+        case "ExecutionPausing":
+            return f"paused by an operator: {data.get('reason', '')}"
+        case "ExecutionResumed":
             return "resumed"
         case _:
             return None
 
 
+def _usual(name: str) -> dict[str, object]:
+    """Return what the fields of an event hold if nothing is said about them."""
+    kind = getattr(ev, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return {}  # a server may know events that we do not
+    return {field.name: field.default for field in msgspec.structs.fields(kind)}
+
+
+def _inside(data: dict[str, object], *names: str) -> object:
+    """Return what lies deeper in data, if it does."""
+    found: object = data
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
 def _shown(value: object) -> str:
     return value if isinstance(value, str) and _BARE.fullmatch(value) else brief(value, 100)
-
-
-def lasted(started: int | None, finished: int | None) -> str:
-    """Return how long something took, if it is over."""
-    return length(finished - started) if started is not None and finished is not None else "-"

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from layover.bootstrap import living_instances
 from layover.cli.screen import note, say
 
+if TYPE_CHECKING:
+    from layover.cli.options import Place
 
-def say_taken(what: str, db: str) -> None:
-    """Say that something is durable, and when it takes effect."""
+
+def say_taken(what: str, at: Place) -> None:
+    """Say that something is durable, and when it takes effect; a server has taken it up when it answers."""
     say(what)
+    if at.server is not None:
+        return
+    db = at.database
     if asyncio.run(living_instances(db)):
         note("A running instance takes it at its next step.")
     else:

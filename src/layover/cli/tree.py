@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.cli.screen import STYLES, harmless, length
+from layover.cli.screen import STYLES, harmless, length, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.core.plan import Plan, PlannedGraph, PlannedNode
-    from layover.runtime.node_executions import NodeExecution
+    from layover.api.resources.executions import Graph, GraphNode, NodeExecution
 
 _MOST_ROUNDS = 10
 
@@ -36,47 +35,46 @@ Line = list[tuple[str, str]]
 
 
 class Tree:
-    """The nodes of one execution, by their context ids."""
+    """The nodes of one execution, by their context ids, in the graph that they stand in."""
 
-    def __init__(self, plan: Plan, nodes: Sequence[NodeExecution], now: int) -> None:
-        self._plan = plan
+    def __init__(self, graph: Graph, nodes: Sequence[NodeExecution], now: int) -> None:
+        self._bodies = _bodies_of(graph)
         self._nodes = {node.context_id: node for node in nodes}
         self._now = now
         self._rounds = _rounds_of(self._nodes)
 
     def lines(self) -> Iterator[Line]:
         """Return the lines of the tree, each in pieces with their styles."""
-        return self._graph(self._plan.graph, "", "  ")
+        return self._body(self._bodies.get(None, {}).get(None, []), "", "  ")
 
-    def _graph(self, graph: PlannedGraph, path: str, margin: str) -> Iterator[Line]:
-        wide = max(len(node.id) for node in graph.nodes)
-        for index in graph.order:
-            planned = graph.nodes[index]
-            yield self._line(planned, f"{planned.id}:{path}" if path else planned.id, margin, wide)
-            if planned.bodies:
+    def _body(self, nodes: list[GraphNode], path: str, margin: str) -> Iterator[Line]:
+        wide = max((len(node.node) for node in nodes), default=0)
+        for planned in nodes:
+            yield self._line(planned, f"{planned.node}:{path}" if path else planned.node, margin, wide)
+            if planned.id in self._bodies:
                 yield from self._scopes(planned, path, margin)
 
-    def _scopes(self, planned: PlannedNode, path: str, margin: str) -> Iterator[Line]:
-        container = f"{path}:{planned.id}" if path else planned.id
+    def _scopes(self, planned: GraphNode, path: str, margin: str) -> Iterator[Line]:
+        container, bodies = f"{path}:{planned.node}" if path else planned.node, self._bodies[planned.id]
         keys = self._rounds.get(container, [])
-        if "" not in planned.bodies:
-            keys = [key for key in planned.bodies if key in keys]
+        if None not in bodies:
+            keys = [key for key in bodies if key is not None and key in keys]
         hidden = len(keys) - _MOST_ROUNDS
         if hidden > 0:
             yield [(f"{margin}  │ … {hidden} before", "dim")]
         for key in keys[-_MOST_ROUNDS:]:
             yield [(f"{margin}  │ {key}", "dim")]
-            yield from self._graph(planned.body(key), f"{container}.{key}", f"{margin}  │   ")
+            yield from self._body(bodies[None if None in bodies else key], f"{container}.{key}", f"{margin}  │   ")
 
-    def _line(self, planned: PlannedNode, context: str, margin: str, wide: int) -> Line:
+    def _line(self, planned: GraphNode, context: str, margin: str, wide: int) -> Line:
         node = self._nodes.get(context)
         if node is None:
-            return [(f"{margin}{_AHEAD} {planned.id:{wide}}  {planned.node.type}", "dim")]
+            return [(f"{margin}{_AHEAD} {planned.node:{wide}}  {planned.type}", "dim")]
         style = STYLES.get(node.status, "")
-        told = [planned.node.type, node.status, *self._facts(node)]
+        told = [planned.type, node.status, *self._facts(node)]
         return [
             (margin, ""),
-            (f"{_MARKS.get(node.status, _AHEAD)} {planned.id:{wide}}", style),
+            (f"{_MARKS.get(node.status, _AHEAD)} {planned.node:{wide}}", style),
             (f"  {'  '.join(told)}", ""),
         ]
 
@@ -89,9 +87,17 @@ class Tree:
         if node.duration_ms is not None:
             yield length(node.duration_ms)
         elif node.started_at is not None:
-            yield length(max(0, self._now - node.started_at))
+            yield length(max(0, self._now - milliseconds(node.started_at)))
         if node.error is not None:
             yield harmless(f"{node.error.code}: {node.error.message}", 100)
+
+
+def _bodies_of(graph: Graph) -> dict[str | None, dict[str | None, list[GraphNode]]]:
+    """Return the nodes of each body, in their order: by the container, and by the branch if it has several."""
+    found: dict[str | None, dict[str | None, list[GraphNode]]] = {}
+    for node in graph.nodes:
+        found.setdefault(node.parent, {}).setdefault(node.branch, []).append(node)
+    return found
 
 
 def _rounds_of(nodes: dict[str, NodeExecution]) -> dict[str, list[str]]:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from layover.core.plan import Plan
-    from layover.runtime.executions import HistoryEntry
-    from layover.runtime.node_executions import NodeExecution
+    from layover.api.resources.executions import Event, Graph, NodeExecution
 
 _TIMES_A_SECOND = 8
 
@@ -29,7 +27,7 @@ class View(Protocol):
 
     live: bool  # it wants to be told of the nodes, too
 
-    def tell(self, entries: Sequence[HistoryEntry]) -> None:
+    def tell(self, events: Sequence[Event]) -> None:
         """Show what has happened."""
 
     def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
@@ -47,7 +45,7 @@ class Silent:
 
     live = False
 
-    def tell(self, entries: Sequence[HistoryEntry]) -> None:
+    def tell(self, events: Sequence[Event]) -> None:
         """Show nothing."""
 
     def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
@@ -63,9 +61,9 @@ class Silent:
 class Lines(Silent):
     """A line for everything that happens."""
 
-    def tell(self, entries: Sequence[HistoryEntry]) -> None:
+    def tell(self, events: Sequence[Event]) -> None:
         """Print what has happened; whoever reads may have seen enough, and the execution goes on all the same."""
-        lines = [line for entry in entries if (line := progress_line(entry.event)) is not None]
+        lines = [line for event in events if (line := progress_line(event)) is not None]
         with suppress(BrokenPipeError):
             for line in lines:
                 say(line)
@@ -76,9 +74,9 @@ class Picture(Silent):
 
     live = True
 
-    def __init__(self, title: str, plan: Plan, now: Callable[[], int]) -> None:
+    def __init__(self, title: str, graph: Graph, now: Callable[[], int]) -> None:
         self._title = title
-        self._plan = plan
+        self._graph = graph
         self._now = now
         self._console = Console(highlight=False)
         self._status = "running"
@@ -113,7 +111,7 @@ class Picture(Silent):
 
     def _render(self) -> Group:
         heading = styled([(f"{self._title}  ", "bold"), (self._status, STYLES.get(self._status, ""))])
-        lines = [styled(line) for line in Tree(self._plan, self._nodes, self._now()).lines()]
+        lines = [styled(line) for line in Tree(self._graph, self._nodes, self._now()).lines()]
         # What does not fit into the window could not be cleared again; the last lines are mostly those at work.
         room = max(self._console.height - 3, 1)
         hidden = 0 if self._is_whole else len(lines) - room

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from layover.core.conditions import Condition
 from layover.core.engine.answers import Refused
 from layover.core.engine.events import PointKind
 from layover.core.engine.state import ExecutionStatus, Point
@@ -71,6 +72,7 @@ class Head(Record, frozen=True, kw_only=True):
     takeovers: int = 0
     missing: tuple[str, ...] = ()  # node types: whoever has a function for one of them may go on
     missing_since: int | None = None
+    paused_at: int | None = None  # when the status became `paused`; nothing if it is another
 
 
 class NewExecution(Record, frozen=True, kw_only=True):
@@ -409,6 +411,7 @@ class ExecutionRow(Record, frozen=True, kw_only=True):
 
     head: Head
     info: NewExecution
+    version: int  # the number of the version that it runs
     finished_at: int | None = None
     closed: Closed | None = None
 
@@ -416,7 +419,8 @@ class ExecutionRow(Record, frozen=True, kw_only=True):
 class ExecutionFilter(Record, frozen=True, kw_only=True):
     """Which executions to list, newest first; `after` is the cursor of the last one seen.
 
-    `where` is a JSON object with members: the input of an execution has to contain it.
+    `where` is a JSON object with members: the input of an execution has to contain it. So it has to fulfil all
+    `conditions`, which are about inputs only. An execution whose input is not kept is found by neither.
     """
 
     workflow: str | None = None
@@ -424,6 +428,15 @@ class ExecutionFilter(Record, frozen=True, kw_only=True):
     tag: str | None = None
     parent_id: str | None = None
     where: bytes | None = None
+    conditions: tuple[Condition, ...] = ()
+    after: tuple[int, str] | None = None
+    limit: int = 100
+
+
+class PausedFilter(Record, frozen=True, kw_only=True):
+    """Which paused executions to list, the one paused longest first; `after` is the last one seen: when, and its id."""
+
+    workflow: str | None = None
     after: tuple[int, str] | None = None
     limit: int = 100
 
@@ -437,6 +450,16 @@ class PointFilter(Record, frozen=True, kw_only=True):
     status: tuple[str, ...] = ()
     after: tuple[int, str] | None = None
     limit: int = 100
+
+
+class Gauges(Record, frozen=True, kw_only=True):
+    """How a store stands: executions by status, and what of them waits for what."""
+
+    executions: dict[str, int]
+    due: int = 0  # wait for an instance to take them up
+    commands: int = 0  # in queues, not moved into logs
+    paused_long: int = 0  # since before a moment
+    oldest_paused: int | None = None  # since when the one that has been paused longest is
 
 
 # Inspection

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
         ExecutionFilter,
         ExecutionRow,
         Fault,
+        Gauges,
         Lease,
         Loaded,
         Message,
         Outbox,
         Outcome,
+        PausedFilter,
         PointFilter,
         PointRow,
         Refusal,
@@ -193,6 +195,9 @@ class Views(Protocol):
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions, newest first."""
 
+    async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
+        """List executions whose status is `paused`, the one paused longest first."""
+
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read the log from the entry that holds event `since` on, at most `limit` entries."""
 
@@ -204,6 +209,9 @@ class Views(Protocol):
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
+
+    async def gauges(self, now: int, before: int) -> Gauges:
+        """Tell how things stand at a moment; those that have been paused since `before` are counted by themselves."""
 
 
 class Locks(Protocol):
@@ -249,6 +257,9 @@ class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Rete
 
     async def now(self) -> int:
         """Return the time of the clock that all instances go by."""
+
+    async def check_shape(self) -> None:
+        """Raise why it is not, or no longer, in the shape that this release needs."""
 
 
 @runtime_checkable

@@ -18,11 +18,13 @@ from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue, NewExecution, Rate, Slots, Wish
 from layover.runtime.errors import InvalidInput, TooDeep, UnknownWorkflow
 from layover.runtime.messages import OWN_FOR, admit_message
+from layover.runtime.plans import UnknownVersion, held_because
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
     from layover.core.plan import Plan
-    from layover.ports.records import Admission, Message
+    from layover.ports.access import Standing
+    from layover.ports.records import Admission, AuditEntry, Message
     from layover.ports.store import Store
     from layover.runtime.driven import Driven
     from layover.runtime.driver import Driver
@@ -54,14 +56,15 @@ class Beginning:
         self._driver = driver
         self._plans = plans
 
-    def begin(self, plan: Plan, new: NewExecution, create: cmd.Create) -> Begun:
+    def begin(self, plan: Plan, new: NewExecution, create: cmd.Create, audit: AuditEntry | None = None) -> Begun:
         """Begin an execution whose input fits; it is durable when its `created` says so."""
         wish = wish_of(plan, create, new.priority, new.created_at)
         if wish is None:
-            return Begun(self._driver.create(plan, new, create))
+            return Begun(self._driver.create(plan, new, create, audit=audit))
         due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
         message = admit_message(wish, _BEHIND_ALL, due_at)
-        return Begun(self._driver.create(plan, new, replace(create, hold=True), message), wish, message)
+        driven = self._driver.create(plan, new, replace(create, hold=True), message, audit)
+        return Begun(driven, wish, message)
 
     def ask_again(self, state: Execution, priority: int) -> Message | None:
         """Return the message by which an execution asks once more that was closed before its limits let it start."""
@@ -99,9 +102,9 @@ class Beginning:
         try:
             if start.depth > _DEEPEST:
                 raise TooDeep(f"It is started by {_DEEPEST} executions, each by the one before: that must have an end.")
-            plan = await self._plan_of(start)
-            check_input(plan, start.input)
             now = self._driver.clock.now()
+            plan, held = await self._startable(start, now)
+            check_input(plan, start.input)
             new = NewExecution(
                 workflow=start.workflow,
                 hash=plan.hash,
@@ -118,6 +121,8 @@ class Beginning:
                 parent_point=start.point or None,
                 depth=start.depth,
                 instance=self._driver.instance,
+                paused=held_because(held),
+                paused_by=held.by or None if held is not None else None,
             )
             if await self._driver.is_begun(child):
                 return
@@ -132,16 +137,12 @@ class Beginning:
         if outcome.verdict == "passed" and begun.wish is not None and begun.message is not None:
             await self.apply(begun.wish, begun.message)
 
-    async def _plan_of(self, start: Start) -> Plan:
-        now = self._driver.clock.now()
-        if start.version is None:
-            plan = await self._plans.latest(start.workflow, now)
-        else:
-            plan = await self._plans.numbered(start.workflow, start.version)
-        if plan is None:
-            which = "" if start.version is None else f", version {start.version}"
-            raise UnknownWorkflow(f"There is no workflow `{start.workflow}`{which}.")
-        return plan
+    async def _startable(self, start: Start, now: int) -> tuple[Plan, Standing | None]:
+        try:
+            plan, _, held = await self._plans.startable(start.workflow, start.version, now)
+        except UnknownVersion as error:  # to the parent it is the same
+            raise UnknownWorkflow(error.message) from error
+        return plan, held
 
     async def _refuse(self, parent: str, child: str, start: Start, error: LayoverError) -> None:
         _log.error("child_refused parent=%s workflow=%s error=%s", parent, start.workflow, error.message)

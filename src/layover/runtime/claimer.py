@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from layover.nodes.registry import Registry
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
+    from layover.runtime.meters import Meters
 
 _MOST_AT_ONCE = 100
 _AFTER_FAILURE = 0.5
@@ -24,10 +25,12 @@ _log = logging.getLogger("layover.claimer")
 class Claimer:
     """Claims due executions for as long as there is room for them."""
 
-    def __init__(self, store: Store, driver: Driver, registry: Registry) -> None:
+    def __init__(self, store: Store, driver: Driver, registry: Registry, meters: Meters) -> None:
         self._store = store
         self._driver = driver
         self._registry = registry
+        self._meters = meters
+        self.failing = False
         self._hinted = asyncio.Event()
         self._next = 0
         self._stopped = asyncio.Event()
@@ -50,7 +53,9 @@ class Claimer:
         while not self._stopped.is_set():
             try:
                 more = await self._claim()
+                self.failing = False
             except StoreError as error:
+                self.failing = True
                 _log.warning("claim_failed error=%s", error.message)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), _AFTER_FAILURE)
@@ -66,6 +71,7 @@ class Claimer:
             driver.freed.clear()
             await driver.freed.wait()
             return True
+        began = driver.loop.time()
         driver.clock.set(await self._store.now())
         now = driver.clock.now()
         self._next = now + driver.settings.poll
@@ -75,7 +81,9 @@ class Claimer:
         claims = await self._store.claim(wish)
         if claims.next_due is not None:
             self._next = min(self._next, max(claims.next_due, now))
+        self._meters.takeovers += sum(claimed.taken_over for claimed in claims.claimed)
         await driver.take(claims, lease_until, due=True)
+        self._meters.cycle_seconds.observe(driver.loop.time() - began)
         return len(claims.claimed) == most
 
     async def _sleep(self) -> None:

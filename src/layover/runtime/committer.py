@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Append, Command
     from layover.ports.store import Store
+    from layover.runtime.meters import Meters
 
 Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
 
@@ -39,8 +40,9 @@ class _Waiting(NamedTuple):
 class Committer:
     """Sends appends to the store; at most one of each execution is on its way."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, meters: Meters) -> None:
         self._store = store
+        self._meters = meters
         self._loop = asyncio.get_running_loop()
         self._waiting: list[_Waiting] = []
         self._lanes: set[asyncio.Future[Any]] = set()
@@ -77,7 +79,7 @@ class Committer:
             group, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
             written = self._written(group)
             self._lanes.add(written)
-            written.add_done_callback(partial(self._answered, group))
+            written.add_done_callback(partial(self._answered, group, self._loop.time()))
 
     def _written(self, group: list[_Waiting]) -> asyncio.Future[list[Outcome]]:
         """Return the outcomes of a group to come. There is no task in between: every step waits for this."""
@@ -88,10 +90,12 @@ class Committer:
             failed.set_exception(error)
             return failed
 
-    def _answered(self, group: list[_Waiting], written: asyncio.Future[list[Outcome]]) -> None:
+    def _answered(self, group: list[_Waiting], sent_at: float, written: asyncio.Future[list[Outcome]]) -> None:
         error = written.exception()
         if error is None:
             reached(CommitPoint.APPEND_COMMITTED)
+            self._meters.commit_size.observe(len(group))
+            self._meters.commit_seconds.observe(self._loop.time() - sent_at)
             _tell_all(group, written.result())
         else:
             self._occupy(self._mend(group, error))

@@ -1,14 +1,22 @@
-"""What people and operators do to executions: each is durable before it is answered, and taken at the next step."""
+"""What people and operators do to executions: each is durable before it is answered, and taken at the next step.
+
+What is asked again under the same `key`, by the same person, was asked once: whoever repeats it is told how things
+stand now. The `audit` entry of an act is written with it, and not again when it is only repeated.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
+from layover.core.engine.codec import decode_events
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.decide import decide
+from layover.core.engine.events import ExecutionReopened
+from layover.core.ids import uuid8
 from layover.core.payloads import plain
+from layover.core.people import Person, Refusal, Rules, check_delegation
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, WrongState
@@ -17,36 +25,90 @@ from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution as State
-    from layover.ports.records import Head, Reserved
+    from layover.ports.records import AuditEntry, Head, PointRow, Reserved
     from layover.runtime.cache import Kept
     from layover.runtime.views import Execution
+
+_A_PAGE = 1_000
+_REOPENING = ("key:retry:", "key:rewind:")
+
+
+class Act(TypedDict, total=False):
+    """What goes with a command: how it is known when it comes again, and what is written of it."""
+
+    source: str
+    audit: AuditEntry | None
 
 
 class Control(Executions):
     """What an engine lets people do."""
 
-    async def pause(self, execution_id: str, reason: str = "", *, by: str | None = None) -> Execution:
-        """Hold an execution: nothing starts from now on, and what is running comes to its end."""
-        return await self._send(execution_id, cmd.Pause(reason=reason, by=by))
+    async def pause(
+        self,
+        execution_id: str,
+        reason: str = "",
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Execution:
+        """Hold an execution: nothing starts from now on, and what is running comes to its end.
+
+        One that an operator holds already stays as it is, with the first reason.
+        """
+        row, kept = await self._load(execution_id)
+        if kept.state.facts.gate != "open" and row.head.commands_done >= row.head.commands_seq:
+            return await self.get(execution_id)
+        return await self._send(execution_id, cmd.Pause(reason=reason, by=by), **_act("pause", by, key, audit))
 
     async def resume(
-        self, execution_id: str, data: dict[str, object] | None = None, reason: str = "", *, by: str | None = None
+        self,
+        execution_id: str,
+        data: dict[str, object] | None = None,
+        reason: str = "",
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
     ) -> Execution:
         """Let an execution go on; the data becomes part of its variables."""
         given = cast("dict[str, object]", plain(data or {}))
-        return await self._effective(execution_id, cmd.Resume(data=given, reason=reason, by=by))
+        command = cmd.Resume(data=given, reason=reason, by=by)
+        return await self._effective(execution_id, command, _act("resume", by, key, audit))
 
-    async def cancel(self, execution_id: str, reason: str = "", *, by: str | None = None) -> Execution:
+    async def cancel(
+        self,
+        execution_id: str,
+        reason: str = "",
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Execution:
         """End an execution."""
-        return await self._send(execution_id, cmd.Cancel(reason=reason, by=by))
+        return await self._send(execution_id, cmd.Cancel(reason=reason, by=by), **_act("cancel", by, key, audit))
 
-    async def retry(self, execution_id: str, *, by: str | None = None) -> Execution:
+    async def retry(
+        self, execution_id: str, *, by: str | None = None, key: str | None = None, audit: AuditEntry | None = None
+    ) -> Execution:
         """Go on with a failed execution, or with what waits for an operator, from what failed."""
-        return await self._effective(execution_id, cmd.Retry(by=by))
+        act = _act("retry", by, key, audit)
+        return await self._effective(execution_id, cmd.Retry(by=by, key=act.get("source", "")), act)
 
-    async def rewind(self, execution_id: str, to: str, reason: str = "", *, by: str | None = None) -> Execution:
+    async def rewind(
+        self,
+        execution_id: str,
+        to: str,
+        reason: str = "",
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
-        return await self._effective(execution_id, cmd.Rewind(to=to, reason=reason, by=by))
+        act = _act("rewind", by, key, audit)
+        command = cmd.Rewind(to=to, reason=reason, by=by, key=act.get("source", ""))
+        return await self._effective(execution_id, command, act)
 
     async def answer(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -58,15 +120,16 @@ class Control(Executions):
         approved: bool | None = None,
         comment: str = "",
         key: str | None = None,
+        audit: AuditEntry | None = None,
     ) -> Reserved:
         """Answer a pause point; the same `key` again is the same answer."""
         instance = self.instance
         given = cmd.Answer(point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment)
-        source = f"answer:{point}:{key}" if key is not None else ""
+        source = _act(f"answer:{point}:{approved}", by, key).get("source", "")
         now = instance.clock.now()
         lease_until = now + instance.settings.lease_ttl
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
-        taken = await instance.store.answer(given, source, now, wish)
+        taken = await instance.store.answer(given, source, now, wish, audit)
         if isinstance(taken, Refused):
             raise AnswerRefused(taken.code, taken.message, taken.errors)
         reached(CommitPoint.ANSWER_COMMITTED)
@@ -78,40 +141,83 @@ class Control(Executions):
             instance.driver.pass_on(taken.execution_id, command, taken.owner)
         return taken
 
-    async def cancel_point(self, point: str, reason: str = "") -> Execution:
+    async def delegate(
+        self,
+        point: str,
+        to: str,
+        *,
+        by: str,
+        roles: tuple[str, ...] = (),
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Execution:
+        """Let somebody else decide at an approval in one's place."""
+        act = _act(f"delegate:{point}", by, key, audit)
+        row = await self._point(point)
+        if await self._is_repeated(row.execution_id, act):
+            return await self.get(row.execution_id)
+        _check_open(row)
+        if row.point.kind != "approval":
+            raise AnswerRefused("not_answerable", f"Nobody decides at a {row.point.kind}.")
+        found = check_delegation(row.point.rules or Rules(), Person(by, roles), row.point.decisions, to)
+        if isinstance(found, Refusal):
+            raise AnswerRefused(found.code, found.message)
+        return await self._send(row.execution_id, cmd.Delegate(point=point, by=by, roles=roles, to=to), **act)
+
+    async def cancel_point(
+        self,
+        point: str,
+        reason: str = "",
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Execution:
         """Give up waiting at a pause point; its node fails."""
+        act = _act(f"cancel_point:{point}", by, key, audit)
+        row = await self._point(point)
+        if await self._is_repeated(row.execution_id, act):
+            return await self.get(row.execution_id)
+        _check_open(row)
+        return await self._send(row.execution_id, cmd.CancelPoint(point=point, reason=reason, by=by), **act)
+
+    async def _point(self, point: str) -> PointRow:
         row = await self.instance.store.point(point)
         if row is None:
             raise AnswerRefused("unknown_point", f"There is no pause point {point}.")
-        if row.closed_at is not None:
-            raise AnswerRefused("point_closed", f"The pause point is {row.status}.")
-        return await self._send(row.execution_id, cmd.CancelPoint(point=point, reason=reason))
+        return row
 
     # How a command gets there
 
-    async def _effective(self, execution_id: str, command: cmd.AnyCommand) -> Execution:
+    async def _effective(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""
         row, kept = await self._load(execution_id)
+        if await self._is_repeated(row.head.execution_id, act):
+            return await self.get(execution_id)
         if not decide(kept.state, command, self.instance.clock.now()):
             raise _does_not_fit(kept.state, command)
         if row.head.status in CLOSED:
-            return await self._reopen(row.head, kept, command)
-        return await self._send(execution_id, command)
+            return await self._reopen(row.head, kept, command, **act)
+        return await self._send(execution_id, command, **act)
 
-    async def _send(self, execution_id: str, command: cmd.AnyCommand) -> Execution:
+    async def _send(self, execution_id: str, command: cmd.AnyCommand, **act: Unpack[Act]) -> Execution:
         """Put a command into the queue of an open execution, and wait until it has been taken from there."""
         instance, id_ = self.instance, checked_id(execution_id)
         kind, body = encode_command(command)
-        (taken,) = await instance.driver.send([Enqueue(execution_id=id_, kind=kind, body=body)])
+        (taken,) = await instance.driver.send([Enqueue(execution_id=id_, kind=kind, body=body, **act)])
         if isinstance(taken, Refused):
             if taken.code == "unknown_execution":
                 raise UnknownExecution(taken.message)
             row = await instance.store.get(id_)
             raise WrongState(taken.message, row.head.status if row is not None else "unknown")
-        await instance.listeners.until(id_, lambda head: head.commands_done >= taken.n or head.status in CLOSED)
+        await self._until_taken(id_, taken.n)
         return await self.get(id_)
 
-    async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand) -> Execution:
+    async def _until_taken(self, execution_id: str, n: int) -> None:
+        """Wait until an execution has taken the so-manieth of its commands, or is closed."""
+        await self.instance.listeners.until(execution_id, lambda head: head.commands_done >= n or head.status in CLOSED)
+
+    async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, **act: Unpack[Act]) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
         instance = self.instance
         now = instance.clock.now()
@@ -128,15 +234,50 @@ class Control(Executions):
             kept = await instance.driver.state_of(loaded)
         kept = await instance.driver.timed(claimed.head, kept)
         message = instance.beginning.ask_again(kept.state, claimed.head.priority)
-        instance.driver.go_on(claimed, kept, lease_until, command, message=message)
+        instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.get("audit"))
         seen = claimed.head.last_seq
         await instance.listeners.until(head.execution_id, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
 
+    async def _is_repeated(self, execution_id: str, act: Act) -> bool:
+        """Return whether something was asked before, of the queue of an execution or when it was reopened."""
+        source = act.get("source")
+        if not source:
+            return False
+        store = self.instance.store
+        if any(one.source == source for one in await store.commands(execution_id, 0)):
+            return True
+        since = 0
+        while source.startswith(_REOPENING) and (entries := await store.history(execution_id, since, _A_PAGE)):
+            events = [event for entry in entries for event in decode_events(entry.events)]
+            if any(isinstance(event, ExecutionReopened) and event.key == source for event in events):
+                return True
+            since = entries[-1].seq + entries[-1].count
+        return False
+
+
+def _act(what: str, by: str | None, key: str | None, audit: AuditEntry | None = None) -> Act:
+    """Return what goes with a command of somebody; without a key it is another one each time."""
+    act = Act()
+    if key is not None:
+        known_by = uuid8("\0".join((what, by or "", key)))
+        act["source"] = f"key:{what.partition(':')[0]}:{known_by}"
+    if audit is not None:
+        act["audit"] = audit
+    return act
+
+
+def _check_open(row: PointRow) -> None:
+    """Refuse what is to happen to a point at which nobody waits any more."""
+    if row.closed_at is not None:
+        code = "point_expired" if row.status == "expired" else "point_closed"
+        raise AnswerRefused(code, f"The pause point is {row.status}.")
+
 
 def _does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState:
     """Return why a command would change nothing."""
-    if isinstance(command, cmd.Resume) and any(one.kind == "approval" for one in state.points.rows.values()):
+    undecided = any(one.kind == "approval" and one.status == "open" for one in state.points.rows.values())
+    if isinstance(command, cmd.Resume) and undecided:
         return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
     what = type(command).__name__.lower()
     return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)

@@ -1,7 +1,7 @@
 """A whole database moves into another one, open executions too; then both are held against each other.
 
 Nobody uses either of them meanwhile. Executions are written in the order of their ids, some at a time, each whole and
-in one transaction; signals and rates follow in their own order. So a copy that was interrupted is always a first part
+in one transaction; what belongs to none of them follows. So a copy that was interrupted is always a first part
 of the source, and can be gone on with where it ended.
 
 Nobody drives executions in the copy: what was driven is due there at once. Everything else is kept as it is, with the
@@ -20,12 +20,13 @@ from layover.core.errors import LayoverError
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
 from layover.ports.records import CLOSED
+from layover.runtime.copying_shared import SHARED
 from layover.runtime.verify import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
-    from layover.ports.moving import KeptSignal, UsedRate, Whole
+    from layover.ports.moving import Whole
     from layover.ports.records import Version
     from layover.ports.store import Store
 
@@ -34,8 +35,6 @@ T = TypeVar("T")
 # What is in memory at once, unless one execution alone is larger.
 _EXECUTIONS_AT_ONCE = 200
 _BYTES_AT_ONCE = 4_000_000
-_SIGNALS_AT_ONCE = 50
-_RATES_AT_ONCE = 1_000
 _MOST_DIFFERENCES = 100
 
 
@@ -70,8 +69,7 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
 
     versions: frozenset[tuple[str, int]] = frozenset()
     execution: str = ""
-    signal: str = ""
-    rate: str = ""
+    shared: dict[str, str] = {}
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +83,10 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     messages: int = 0
     versions: int = 0
     signals: int = 0
+    rates: int = 0
+    keys: int = 0
+    standings: int = 0
+    audit: int = 0
 
     def with_wholes(self, wholes: Sequence[Whole]) -> Tally:
         """Return the tally with executions more."""
@@ -135,21 +137,21 @@ async def begun(source: Store, target: Store, tell: Tell) -> Begun:
                 raise NotACopy(f"It holds an execution {whole.id} that is not, or not like this, in the source.")
         execution, count = ids[-1], count + len(ids)
         tell(Progress(part="looking", executions=count, total=total))
-    signal = await _last_of_first_part(_signals(source), _signals(target), _signal_id)
-    rate = await _last_of_first_part(_rates(source), _rates(target), _rate_name)
+    shared: dict[str, str] = {}
+    for what, one in SHARED.items():
+        if last := await _last_of_first_part(one.each(source), one.each(target), one.name):
+            shared[what] = last
     names = frozenset((version.workflow, version.number) for version in versions)
-    return Begun(versions=names, execution=execution, signal=signal, rate=rate)
+    return Begun(versions=names, execution=execution, shared=shared)
 
 
 async def check_empty(target: Store) -> None:
     """Raise NotEmpty if there is anything in a database."""
-    if (
-        await target.sizes("", 1)
-        or await target.versions()
-        or await target.kept_signals("", 1)
-        or await target.used_rates("", 1)
-    ):
+    if await target.sizes("", 1) or await target.versions():
         raise NotEmpty("The target is not empty.")
+    for one in SHARED.values():
+        if await one.read(target, "", 1):
+            raise NotEmpty("The target is not empty.")
 
 
 async def copy(source: Store, target: Store, after: Begun, tell: Tell) -> int:
@@ -162,10 +164,9 @@ async def copy(source: Store, target: Store, after: Begun, tell: Tell) -> int:
         await _keep(target, [as_moved(whole) for whole in await source.wholes(ids)])
         count += len(ids)
         tell(Progress(part="copying", executions=count, total=total))
-    async for signals in _pages(source.kept_signals, _signal_id, _SIGNALS_AT_ONCE, after.signal):
-        await target.keep(Batch(signals=tuple(signals)))
-    async for rates in _pages(source.used_rates, _rate_name, _RATES_AT_ONCE, after.rate):
-        await target.keep(Batch(rates=tuple(rates)))
+    for what, one in SHARED.items():
+        async for page in one.pages(source, after.shared.get(what, "")):
+            await target.keep(one.batch(tuple(page)))
     return count
 
 
@@ -198,17 +199,14 @@ async def compare(source: Store, target: Store, tell: Tell) -> Compared:
     versions = [one async for one in _versions(source)]
     if versions != [one async for one in _versions(target)]:
         found.append(_differing("", "The versions of workflows are not the same."))
-    signals = 0
-    async for ours, theirs_ in _side_by_side(_signals(source), _signals(target)):
-        signals += ours is not None
-        if ours != theirs_:
-            found.append(_differing("", "The signals are not the same."))
-            break
-    async for rate, their_rate in _side_by_side(_rates(source), _rates(target)):
-        if rate != their_rate:
-            found.append(_differing("", "What is used of rates is not the same."))
-            break
-    return Compared(tally=replace(tally, versions=len(versions), signals=signals), differences=tuple(found))
+    shared = dict.fromkeys(SHARED, 0)
+    for what, one in SHARED.items():
+        async for ours, theirs_ in _side_by_side(one.each(source), one.each(target)):
+            shared[what] += ours is not None
+            if ours != theirs_:
+                found.append(_differing("", one.what))
+                break
+    return Compared(tally=replace(tally, versions=len(versions), **shared), differences=tuple(found))
 
 
 async def count(source: Store, tell: Tell) -> Tally:
@@ -218,8 +216,8 @@ async def count(source: Store, tell: Tell) -> Tally:
         tally = tally.with_wholes(await source.wholes(ids))
         tell(Progress(part="looking", executions=tally.executions, total=total))
     versions = [one async for one in _versions(source)]
-    signals = [len(page) async for page in _pages(source.kept_signals, _signal_id, _SIGNALS_AT_ONCE)]
-    return replace(tally, versions=len(versions), signals=sum(signals))
+    shared = {what: sum([len(page) async for page in one.pages(source)]) for what, one in SHARED.items()}
+    return replace(tally, versions=len(versions), **shared)
 
 
 def _differing(execution_id: str, message: str = "It is not the same on both sides.") -> Violation:
@@ -262,26 +260,6 @@ async def _versions(store: Store) -> AsyncIterator[Version]:
             yield version
 
 
-async def _pages(
-    read: Callable[[str, int], Awaitable[list[T]]], name: Callable[[T], str], most: int, after: str = ""
-) -> AsyncIterator[list[T]]:
-    while page := await read(after, most):
-        yield page
-        after = name(page[-1])
-
-
-async def _signals(store: Store) -> AsyncIterator[KeptSignal]:
-    async for page in _pages(store.kept_signals, _signal_id, _SIGNALS_AT_ONCE):
-        for one in page:
-            yield one
-
-
-async def _rates(store: Store) -> AsyncIterator[UsedRate]:
-    async for page in _pages(store.used_rates, _rate_name, _RATES_AT_ONCE):
-        for one in page:
-            yield one
-
-
 async def _side_by_side(ours: AsyncIterator[T], theirs: AsyncIterator[T]) -> AsyncIterator[tuple[T | None, T | None]]:
     """Yield what both have at the same place; None for one that has ended."""
     while (pair := (await anext(ours, None), await anext(theirs, None))) != (None, None):
@@ -298,14 +276,6 @@ async def _last_of_first_part(ours: AsyncIterator[T], theirs: AsyncIterator[T], 
             raise NotACopy(f"It holds `{name(other)}`, which is not, or not like this, in the source.")
         last = name(other)
     return last
-
-
-def _signal_id(kept: KeptSignal) -> str:
-    return kept.signal.id
-
-
-def _rate_name(rate: UsedRate) -> str:
-    return rate.name
 
 
 async def _count(store: Store) -> int:

@@ -39,7 +39,7 @@ from layover.runtime.writers import NO_WRITERS, Writers
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
-    from layover.ports.records import Append, Command, Lease, Message, NewExecution, Outcome
+    from layover.ports.records import Append, AuditEntry, Command, Lease, Message, NewExecution, Outcome
     from layover.runtime.caller import CallOut
     from layover.runtime.driver import Driver
     from layover.runtime.preparing import Derived
@@ -81,6 +81,7 @@ class Driven:
         "dropped",
         "epoch",
         "finished_at",
+        "first_audit",
         "first_message",
         "heard",
         "id",
@@ -124,6 +125,7 @@ class Driven:
         self.new = new
         self.created: asyncio.Future[Outcome] = driver.loop.create_future()
         self.first_message: Message | None = None  # goes out with the first append
+        self.first_audit: AuditEntry | None = None  # is written with it
         self.finished_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
         self._writers = NO_WRITERS
@@ -328,7 +330,7 @@ class Driven:
             self.unwritten.clear()
         if append.snapshot is not None:
             self.snapshot_seq = self.last_seq
-        self.first_message = None
+        self.first_message = self.first_audit = None
         if self.new is not None:
             self.new = None
             self._tell_creator(outcome)

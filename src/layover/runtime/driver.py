@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from layover.core.plan import Plan
     from layover.ports.records import (
+        AuditEntry,
         Claimed,
         Claims,
         Enqueue,
@@ -87,10 +88,17 @@ class Driver:
 
     # Beginning
 
-    def create(self, plan: Plan, new: NewExecution, create: cmd.Create, message: Message | None = None) -> Driven:
+    def create(
+        self,
+        plan: Plan,
+        new: NewExecution,
+        create: cmd.Create,
+        message: Message | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Driven:
         """Begin an execution and drive it; its `created` tells when it is durable that it exists.
 
-        With a `message`, that goes out as soon as it does.
+        With a `message`, that goes out as soon as it does; with an `audit` entry, that is written at the same time.
         """
         execution_id = create.id
         state = Execution(plan)
@@ -105,7 +113,7 @@ class Driver:
             priority=new.priority,
             parked=self.room <= 0,
         )
-        driven.first_message = message
+        driven.first_message, driven.first_audit = message, audit
         if execution_id not in self.driven:
             self.driven[execution_id] = driven
         driven.feed(create)
@@ -193,9 +201,15 @@ class Driver:
         return kept._replace(last_at=entries[-1].at) if entries else kept
 
     def go_on(
-        self, claimed: Claimed, kept: Kept, lease_until: int, *first: cmd.AnyCommand, message: Message | None = None
+        self,
+        claimed: Claimed,
+        kept: Kept,
+        lease_until: int,
+        *first: cmd.AnyCommand,
+        message: Message | None = None,
+        audit: AuditEntry | None = None,
     ) -> Driven:
-        """Begin a leg of an execution that is ours, with what it is asked and what it sends first, if anything."""
+        """Begin a leg of an execution that is ours, with what it is asked, sends, and has noted first, if anything."""
         head = claimed.head
         driven = Driven(
             self,
@@ -210,7 +224,7 @@ class Driver:
         if before is not None:
             before.drop()
         self.driven[head.execution_id] = driven
-        driven.first_message = message
+        driven.first_message, driven.first_audit = message, audit
         driven.feed(*first, *self._first_inputs(driven, claimed))
         return driven
 

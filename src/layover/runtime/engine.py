@@ -109,6 +109,12 @@ class Engine(Outside):
             await self._http.close()
             _log.info("engine_closed instance=%s", instance.id)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether it looks for work, and finds it if there is any."""
+        instance = self._running
+        return instance is not None and not instance.claimer.failing and not any(one.done() for one in self._services)
+
     async def serve(self) -> None:
         """Work until the process is told to stop (SIGINT, SIGTERM); told again, leave at once what is still running."""
         loop, asked = asyncio.get_running_loop(), asyncio.Event()

@@ -22,6 +22,12 @@ class UnknownWorkflow(LayoverError):  # noqa: N818 - it says what the workflow i
     code = "unknown_workflow"
 
 
+class WorkflowInactive(LayoverError):  # noqa: N818 - it says what the workflow is
+    """A workflow that is not to be started until somebody activates it."""
+
+    code = "workflow_inactive"
+
+
 class UnknownExecution(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution that does not exist."""
 

@@ -19,6 +19,7 @@ from layover.runtime.errors import EngineClosed
 from layover.runtime.janitor import Janitor
 from layover.runtime.keeper import Keeper
 from layover.runtime.listeners import Listeners
+from layover.runtime.meters import Meters
 from layover.runtime.plans import Plans
 from layover.runtime.switchboard import Switchboard
 
@@ -41,7 +42,8 @@ class Instance:
         self.registry = registry
         self.plans = Plans(store)
         self.listeners = Listeners(store)
-        self.committer = Committer(store)
+        self.meters = Meters()
+        self.committer = Committer(store, self.meters)
         self.caller = Caller(registry, settings, clock.timers)
         self.driver = Driver(
             instance=self.id,
@@ -56,7 +58,7 @@ class Instance:
         self.beginning = Beginning(store, self.driver, self.plans)
         self.switchboard = Switchboard(store, self.driver)
         self.courier = Courier(store, self.driver, self.beginning, self.switchboard)
-        self.claimer = Claimer(store, self.driver, registry)
+        self.claimer = Claimer(store, self.driver, registry, self.meters)
         self.keeper = Keeper(store, self.driver)
         self.janitor = Janitor(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()

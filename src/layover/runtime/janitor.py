@@ -1,5 +1,6 @@
-"""Deleting what nobody needs any more: executions some time after their end, and signals that nobody looks back for.
+"""Deleting what nobody needs any more: executions some time after their end, and what is kept beside them.
 
+That is signals that nobody looks back for, what requests were answered, and of the audit what is older than is set.
 Small batches, one instance at a time, and only when there is something to do: a purge never holds up the work.
 """
 
@@ -75,6 +76,11 @@ class Janitor:
                 yield deleted
         while await store.forget_signals(now - settings.signal_retention, _AT_ONCE):
             yield 0
+        while await store.forget_replies(now, _AT_ONCE):
+            yield 0
+        if settings.audit_retention is not None:
+            while await store.forget_audit(now - settings.audit_retention, _AT_ONCE):
+                yield 0
         await store.forget_rates(now)
 
     async def _is_ours(self) -> bool:

@@ -23,7 +23,7 @@ from layover.runtime.ids import new_id
 from layover.runtime.tokens import hash_of
 
 if TYPE_CHECKING:
-    from layover.ports.records import PointRow
+    from layover.ports.records import AuditEntry, PointRow
 
 _LONGEST_MESSAGE = 2_000
 
@@ -48,6 +48,7 @@ class Outside(Control):
         data: object = None,
         *,
         id: str | None = None,  # noqa: A002 - as everybody says
+        audit: AuditEntry | None = None,
     ) -> Delivered:
         """Bring a signal: whoever waits for it goes on, and it is kept for those who will look back."""
         instance = self.instance
@@ -55,7 +56,7 @@ class Outside(Control):
         signal_id = id if id is not None else new_id(now)
         _check_texts(name=name, key=key, id=signal_id)
         signal = Signal(id=signal_id, name=name, key=key, at=now, data=msgspec.json.encode(plain(data)))
-        if not await instance.store.keep_signal(signal):
+        if not await instance.store.keep_signal(signal, audit):
             return Delivered(id=signal_id, repeated=True)
         reached(CommitPoint.SIGNAL_KEPT)
         try:

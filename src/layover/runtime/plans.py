@@ -1,16 +1,18 @@
-"""Plans of workflow versions, made once from the definitions that the store keeps."""
+"""Plans of workflow versions, made once from the definitions that the store keeps; and which of them may be started."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from layover.core.errors import LayoverError
 from layover.core.plan import Plan, load
+from layover.runtime.errors import UnknownWorkflow, WorkflowInactive
 
 if TYPE_CHECKING:
+    from layover.ports.access import Standing
     from layover.ports.store import Store
 
 _MOST = 500
@@ -23,37 +25,78 @@ class UnknownVersion(LayoverError):  # noqa: N818 - it says what the version is
     code = "unknown_version"
 
 
+class Startable(NamedTuple):
+    """A version that may be started; if its workflow is paused (`held`), what starts is held from the beginning."""
+
+    plan: Plan
+    number: int
+    held: Standing | None = None
+
+
+class _Known(NamedTuple):
+    """The newest version of a workflow, and what was noted of the workflow, if anything was."""
+
+    plan: Plan
+    number: int
+    standing: Standing | None
+    since: int
+
+
 class Plans:
     """The plans that were used last, by the hash of their definition."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._plans: OrderedDict[str, Plan] = OrderedDict()
-        self._latest: dict[str, tuple[Plan, int]] = {}
+        self._latest: dict[str, _Known] = {}
+        self._forgotten = 0
+
+    async def startable(self, workflow: str, number: int | None, now: int) -> Startable:
+        """Return the newest version of a workflow, or one by its number, if it may be started; else raise why not."""
+        known = await self._known(workflow, now)
+        if known is None or is_deleted(known.standing):
+            raise unknown_workflow(workflow)
+        standing = known.standing
+        if standing is not None and standing.state == "inactive":
+            raise WorkflowInactive(f"The workflow `{workflow}` is not active{_told(standing.reason)}")
+        held = standing if standing is not None and standing.state == "paused" else None
+        if number is None or number == known.number:
+            return Startable(known.plan, known.number, held)
+        return Startable(await self.numbered(workflow, number), number, held)
 
     async def latest(self, workflow: str, now: int) -> Plan | None:
-        """Return the plan of the newest version; one that another process has registered counts within a second."""
+        """Return the plan of the newest version, unless the workflow is deleted.
+
+        What another process has registered, or noted of the workflow, counts within a second.
+        """
+        known = await self._known(workflow, now)
+        return None if known is None or is_deleted(known.standing) else known.plan
+
+    async def _known(self, workflow: str, now: int) -> _Known | None:
         found = self._latest.get(workflow)
-        if found is not None and now - found[1] < _STALE_AFTER:
-            return found[0]
+        if found is not None and now - found.since < _STALE_AFTER:
+            return found
+        forgotten = self._forgotten
         version = await self._store.latest(workflow)
         if version is None:
             return None
-        plan = await self.of(version.hash)
-        self._latest[workflow] = (plan, now)
-        return plan
+        noted = await self._store.standings([workflow])
+        known = _Known(await self.of(version.hash), version.number, noted[0] if noted else None, now)
+        if forgotten == self._forgotten:  # else what was read may be older than what has changed here
+            self._latest[workflow] = known
+        return known
 
-    async def numbered(self, workflow: str, number: int) -> Plan | None:
+    async def numbered(self, workflow: str, number: int) -> Plan:
         """Return the plan of a version by its number."""
         for version in await self._store.versions(workflow):
             if version.number == number:
                 return await self.of(version.hash)
-        return None
+        raise UnknownVersion(f"There is no version {number} of the workflow `{workflow}`.")
 
-    def renew(self, plan: Plan, now: int) -> None:
-        """Keep a plan that was just registered as the newest of its workflow."""
-        self.keep(plan)
-        self._latest[plan.definition.name] = (plan, now)
+    def forget(self, workflow: str) -> None:
+        """Read anew what is to be known of a workflow: something was just registered, or noted of it, here."""
+        self._latest.pop(workflow, None)
+        self._forgotten += 1
 
     def keep(self, plan: Plan) -> None:
         """Keep a plan that is known to be in the store."""
@@ -72,3 +115,31 @@ class Plans:
             plan = load(msgspec.json.decode(version.document))
             self.keep(plan)
         return plan
+
+
+def is_deleted(standing: Standing | None) -> bool:
+    """Return whether a workflow is deleted, by what was noted of it."""
+    return standing is not None and standing.state == "deleted"
+
+
+def unknown_workflow(workflow: str) -> UnknownWorkflow:
+    """Return the error of whoever asks for a workflow that is not there."""
+    return UnknownWorkflow(f"There is no workflow `{workflow}`; register it first.")
+
+
+def held_because(standing: Standing | None) -> str:
+    """Return why an execution that begins is held: its workflow is paused. Nothing if it is not held."""
+    return "" if standing is None else f"{_held_by_a_pause_of(standing.workflow)}{_told(standing.reason)}"
+
+
+def is_held_because(workflow: str, reason: str) -> bool:
+    """Return whether that is why an execution is held: some pause of its workflow, however long ago."""
+    return reason.startswith((f"{_held_by_a_pause_of(workflow)}:", f"{_held_by_a_pause_of(workflow)}."))
+
+
+def _held_by_a_pause_of(workflow: str) -> str:
+    return f"The workflow {workflow} is paused"
+
+
+def _told(reason: str) -> str:
+    return f": {reason}" if reason else "."

@@ -81,7 +81,8 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
     grown = last_seq + count - driven.snapshot_seq
     enough = settings.snapshot_at_rest if resting else settings.snapshot_every
     snapshot = _snapshot(state, grown) if grown >= enough else None
-    if seen is _NOTHING and not (resting or unwritten.count or driven.first_message or driven.new or snapshot):
+    is_first = driven.first_message is not None or driven.first_audit is not None or driven.new is not None
+    if seen is _NOTHING and not (resting or unwritten.count or is_first or snapshot):
         return Append(  # by far the most frequent, and each field that need not be told makes it cheaper
             execution_id=driven.id,
             owner=driver.instance,
@@ -114,6 +115,7 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
         tokens=seen.tokens,
         earlier=unwritten.entries(last_seq + 1) if unwritten.count else (),
         input=document_of(state.facts.input) if driven.new is not None else None,
+        audit=driven.first_audit if step.events else None,  # what came to nothing was no act
     )
 
 

@@ -30,4 +30,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     public_url: str = "http://localhost:8080"  # where others reach this engine, for addresses to call back
     retention: int | None = None  # how long executions are kept after their end, unless their workflow says otherwise
     signal_retention: int = 7 * 86_400_000  # how long signals are kept for those who look back
+    audit_retention: int | None = None  # how long it is kept what people did; for ever, unless it is said
     purge_every: int = 60_000  # how often what is no longer kept is looked for

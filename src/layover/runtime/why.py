@@ -138,10 +138,14 @@ def _of_node(head: Head, state: Execution, name: str, node: NodeState, now: int)
             text = f"`{name}` failed {node.failures} times and is tried again{wait}: {_message(node)}"
             return Reason(kind="retry", text=text, context_id=name, until=until)
         case "incident":
-            text = f"`{name}` failed for good and waits for an operator: {_message(node)}"
-            return Reason(kind="incident", text=text, context_id=name)
+            return Reason(kind="incident", text=incident_text(name, node), context_id=name)
         case _:
             return None
+
+
+def incident_text(name: str, node: NodeState) -> str:
+    """Return what is to be said of a node that failed for good."""
+    return f"`{name}` failed for good and waits for an operator: {_message(node)}"
 
 
 def _message(node: NodeState) -> str:
@@ -153,7 +157,7 @@ def _of_points(state: Execution) -> list[Reason]:
     return [
         Reason(
             kind=point.kind,
-            text=_text_of(point),
+            text=text_of(point),
             context_id=point.node,
             since=point.opened_at,
             until=point.deadline,
@@ -163,7 +167,8 @@ def _of_points(state: Execution) -> list[Reason]:
     ]
 
 
-def _text_of(point: Point) -> str:
+def text_of(point: Point) -> str:
+    """Return what is to be said of a point."""
     if point.status == "answered":
         return f"The answer to `{point.node}` waits for its turn."
     match point.kind:

@@ -9,45 +9,58 @@ import msgspec
 
 from layover.authoring.workflow import Workflow
 from layover.core.definitions.canonical import document
+from layover.core.definitions.node_types import TYPES
 from layover.core.plan import Plan, load
-from layover.runtime.errors import UnknownWorkflow
 from layover.runtime.instance import Opened
+from layover.runtime.plans import unknown_workflow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from layover.ports.records import Version
+    from layover.ports.records import AuditEntry, Version
 
 
 class Workflows(Opened):
     """What an engine knows how to run."""
 
-    async def register(self, definition: Workflow | Plan | Path | str | Mapping[str, object]) -> Version:
+    async def register(
+        self,
+        definition: Workflow | Plan | Path | str | Mapping[str, object],
+        *,
+        functions: Collection[str] | None = None,
+        audit: AuditEntry | None = None,
+    ) -> Version:
         """Keep a workflow: as built in Python, YAML or JSON text, the path of a file, a mapping, or a plan.
 
-        Its version is returned.
+        Its version is returned. With `functions`, a node type that is neither built in nor among them is refused.
         """
-        plan = _plan_of(definition)
+        plan = _plan_of(definition, functions)
         instance = self.instance
         body = msgspec.json.encode(document(plan.definition))
         name = plan.definition.name
-        version = await instance.store.save_version(name, plan.hash, body, instance.clock.now())
-        instance.plans.renew(plan, instance.clock.now())
+        version = await instance.store.save_version(name, plan.hash, body, instance.clock.now(), audit)
+        instance.plans.keep(plan)
+        instance.plans.forget(name)
         return version
 
     async def plan_of(self, workflow: str) -> Plan:
         """Return the plan of the newest version of a workflow."""
         plan = await self.instance.plans.latest(workflow, self.instance.clock.now())
         if plan is None:
-            raise UnknownWorkflow(f"There is no workflow `{workflow}`; register it first.")
+            raise unknown_workflow(workflow)
         return plan
 
+    def known_types(self) -> frozenset[str]:
+        """Return the node types that can be run here: those that are built in, and those that have a function."""
+        return self.instance.registry.names() | TYPES.keys()
 
-def _plan_of(definition: Workflow | Plan | Path | str | Mapping[str, object]) -> Plan:
-    if isinstance(definition, Plan):
-        return definition
-    if isinstance(definition, Workflow):
-        return definition.plan()
+
+def _plan_of(
+    definition: Workflow | Plan | Path | str | Mapping[str, object], functions: Collection[str] | None
+) -> Plan:
     if isinstance(definition, Path):
-        return load(definition.read_text(encoding="utf-8"))
-    return load(definition)
+        return load(definition.read_text(encoding="utf-8"), functions=functions)
+    if not isinstance(definition, Workflow | Plan):
+        return load(definition, functions=functions)
+    plan = definition.plan() if isinstance(definition, Workflow) else definition
+    return plan if functions is None else load(document(plan.definition), functions=functions)

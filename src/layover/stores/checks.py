@@ -10,6 +10,7 @@ from layover.stores.ids import key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from layover.ports.access import Key
     from layover.ports.records import Append, Message, Token
 
 
@@ -72,3 +73,8 @@ def token_exists(token: Token) -> StoreError:
 def point_exists(point_id: str) -> StoreError:
     """Tell of a pause point that is opened twice."""
     return StoreError(f"There is a pause point {point_id} already.", code="point_exists")
+
+
+def key_exists(key: Key) -> StoreError:
+    """Tell of a key that is kept twice; not its hash, for that is all that a key is known by."""
+    return StoreError(f"There is a key {key.id}, or one that reads the same, already.", code="key_exists")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from layover.core.conditions import contained, is_same
 from layover.core.documents import UNREADABLE, fault_of, read_document
 from layover.ports.errors import StoreError
 
@@ -16,8 +17,8 @@ from layover.ports.errors import StoreError
 def contains(data: object, wanted: object) -> bool:
     """Return whether data contains what is wanted."""
     if isinstance(data, list) and not isinstance(wanted, list | dict):
-        return any(_is_same(part, wanted) for part in data)  # an exception that is made for the whole document only
-    return _contains(data, wanted)
+        return any(is_same(part, wanted) for part in data)  # an exception that is made for the whole document only
+    return contained(data, wanted)
 
 
 def kept_input(document: bytes | None) -> bytes | None:
@@ -46,17 +47,3 @@ def document_contains(document: bytes | None, where: bytes) -> bool:
 @lru_cache(maxsize=8)
 def _wanted(where: bytes) -> object:
     return read_document(where)  # once for the many documents that it is compared with
-
-
-def _contains(data: object, wanted: object) -> bool:
-    if isinstance(wanted, dict):
-        return isinstance(data, dict) and all(
-            name in data and _contains(data[name], part) for name, part in wanted.items()
-        )
-    if isinstance(wanted, list):
-        return isinstance(data, list) and all(any(_contains(one, part) for one in data) for part in wanted)
-    return _is_same(data, wanted)
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)

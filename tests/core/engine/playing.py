@@ -358,6 +358,7 @@ def begin(dice: Dice) -> Player:
             user="ann",
             start_at=start_at,
             hold=dice.chance(10),
+            paused="The workflow is paused." if dice.chance(10) else "",
             parent="parent" if is_child else None,
             parent_point="point" if is_child else None,
         )

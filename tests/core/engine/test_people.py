@@ -40,6 +40,13 @@ def test_an_answer_counts_as_a_resumption_when_it_is_applied_and_not_with_each_d
     assert flow.state.facts.resume_count == 1
 
 
+def test_the_log_says_who_gave_up_waiting() -> None:
+    flow = rehearse(QUORUM).start()
+    point = flow.point("a").id
+    flow.send(CancelPoint(point=point, reason="not needed", by="op"))
+    assert only(flow, ev.PausePointCancelled) == [ev.PausePointCancelled(point=point, reason="not needed", by="op")]
+
+
 def test_a_quorum_needs_so_many_different_people() -> None:
     flow = rehearse(QUORUM).start().answer("a", approved=True, by="ann")
     assert flow.status == "paused"

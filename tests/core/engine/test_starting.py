@@ -1,4 +1,4 @@
-"""When an execution begins: at once, at a moment, or when a limit lets it."""
+"""When an execution begins: at once, at a moment, when a limit lets it, or when its gate opens."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from layover.core.engine import events as ev
 from layover.core.engine.commands import Admit, Answer, Cancel, Create, Deliver, Pause, Resume, Retry, StartLeg, Wake
 from layover.core.engine.timing import wake_at
 
-from .flows import rehearse, types
+from .flows import only, rehearse, types
 
 if TYPE_CHECKING:
-    from layover.core.engine import events as ev
     from layover.testing import Rehearsal
 
 ONE = "  - {id: a, type: f}\n"
 STARTED = ["ExecutionStarted", "NodeScheduled", "NodeStarted"]
 
 
-def created(*, start_at: int | None = None, hold: bool = False, settings: str = "{}") -> Rehearsal:
+def created(*, start_at: int | None = None, hold: bool = False, paused: str = "", settings: str = "{}") -> Rehearsal:
     flow = rehearse(ONE, settings=settings)
-    flow.send(Create(id="execution", start_at=start_at, hold=hold, instance="i"))
+    flow.send(Create(id="execution", start_at=start_at, hold=hold, paused=paused, paused_by="op", instance="i"))
     return flow
 
 
@@ -138,3 +138,45 @@ def test_what_failed_before_it_started_is_held_again() -> None:
     assert flow.error == "pause_expired"
     assert names(flow.send(Retry())) == ["ExecutionReopened"]
     assert names(flow.send(Admit())) == ["ExecutionAdmitted", *STARTED]
+
+
+PAUSED = ["ExecutionCreated", "ExecutionPausing", "ExecutionPaused"]
+
+
+def test_what_is_paused_from_the_beginning_starts_when_its_gate_opens() -> None:
+    flow = created(paused="not today")
+    assert types(flow) == PAUSED
+    assert (flow.status, flow.state.resting, flow.state.facts.paused_reason) == ("paused", True, "not today")
+    assert only(flow, ev.ExecutionPausing) == [ev.ExecutionPausing(reason="not today", by="op")]
+    assert flow.send(Wake()) == []
+    assert names(flow.send(Resume(by="op"))) == ["ExecutionResumed", *STARTED]
+
+
+def test_what_is_paused_from_the_beginning_still_waits_for_its_moment() -> None:
+    flow = created(start_at=5_000, paused="not today")
+    assert types(flow) == PAUSED
+    assert names(flow.send(Resume(by="op"))) == ["ExecutionResumed"]
+    assert (flow.status, wake_at(flow.state)) == ("pending", 5_000)
+    flow.now = 5_000
+    assert names(flow.send(Wake())) == STARTED
+
+
+def test_what_is_paused_from_the_beginning_starts_at_once_if_its_moment_has_passed() -> None:
+    flow = created(start_at=5_000, paused="not today")
+    flow.now = 6_000
+    assert flow.send(Wake()) == []
+    assert names(flow.send(Resume(by="op"))) == ["ExecutionResumed", *STARTED]
+
+
+@pytest.mark.parametrize("first", [Admit(), Resume(by="op")])
+def test_what_is_paused_from_the_beginning_is_still_held_by_its_limit(first: Admit | Resume) -> None:
+    flow = created(hold=True, paused="not today")
+    second = Resume(by="op") if isinstance(first, Admit) else Admit()
+    assert not {*names(flow.send(first))} & {*STARTED}
+    assert names(flow.send(second))[-3:] == STARTED
+
+
+def test_what_is_paused_from_the_beginning_is_so_for_no_longer_than_it_may_be() -> None:
+    flow = created(paused="not today", settings="{max_pause: 1s}")
+    flow.skip(1_000)
+    assert flow.error == "pause_expired"

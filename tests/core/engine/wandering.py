@@ -34,7 +34,7 @@ KINDS: tuple[type[msgspec.Struct], ...] = tuple(
     kind for kind in get_args(AnyCommand) if kind not in (cmd.Create, cmd.Cancel) for _ in range(OFTEN.get(kind, 1))
 )
 
-_LATE, _HELD = 5, 7
+_LATE, _HELD, _PAUSED = 5, 7, 3
 
 Choices = list[int]
 journeys = st.tuples(st.integers(0, 99), st.lists(st.integers(0, 10_000), max_size=60))
@@ -46,7 +46,8 @@ def wander(journey: tuple[int, Choices], plans: Sequence[Plan] | None = None) ->
     known = PLANS if plans is None else plans
     flow = Rehearsal(known[number % len(known)])
     start_at = flow.now + 5_000 if number % 11 == _LATE else None
-    flow.send(cmd.Create(id="execution", input=[3, 1, 2], start_at=start_at, hold=number % 13 == _HELD))
+    paused = "The workflow is paused." if number % 17 == _PAUSED else ""
+    flow.send(cmd.Create(id="execution", input=[3, 1, 2], start_at=start_at, hold=number % 13 == _HELD, paused=paused))
     for choice in choices:
         step(flow, choice)
     return flow

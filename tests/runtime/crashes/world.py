@@ -158,7 +158,7 @@ class World:
         return open_store(self.address)
 
     @asynccontextmanager
-    async def _read(self) -> AsyncIterator[Inspectable | None]:
+    async def reading(self) -> AsyncIterator[Inspectable | None]:
         """Give the store to read from, if there is anything yet."""
         store = inspectable_store(self.address)
         try:
@@ -175,14 +175,14 @@ class World:
 
     async def is_sound(self) -> None:
         """Hold the database against everything that must be true of it."""
-        async with self._read() as store:
+        async with self.reading() as store:
             if store is not None:
                 assert await violations(store) == []
                 await self._has_what_was_acknowledged(store)
 
     async def heads(self) -> list[Head]:
         """Return the heads of all executions."""
-        async with self._read() as store:
+        async with self.reading() as store:
             assert store is not None
             return [row.head for row in await store.page(ExecutionFilter(limit=10_000))]
 
@@ -228,7 +228,7 @@ class World:
     async def events(self) -> list[tuple[str, ev.AnyEvent]]:
         """Return what happened to every execution, each with its id."""
         found: list[tuple[str, ev.AnyEvent]] = []
-        async with self._read() as store:
+        async with self.reading() as store:
             rows = [] if store is None else await store.page(ExecutionFilter(limit=10_000))
             for id_ in [row.head.execution_id for row in rows]:
                 assert store is not None

@@ -3,44 +3,77 @@
 from __future__ import annotations
 
 import hmac
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Final
 
-from layover.api.access.keys import hash_of
+from layover.api.access.config import AccessSettings
+from layover.api.access.keys import has_form_of_key, hash_of
+from layover.api.access.recent import RecentKeys
 from layover.api.permissions import Caller, permissions_of
 from layover.api.problems import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from layover.api.access.config import JwtSettings
+    from layover.api.access.tokens import Tokens
+    from layover.ports.access import Key
     from layover.runtime.engine import Engine
 
-_LONGEST = 10_000
+_LONGEST: Final = 10_000
+_ADMIN: Final = Caller(user="admin", roles=("admin",), permissions=permissions_of(("admin",)), credential="admin key")
 
 
-class KeyGuard:
-    """Knows callers by their keys."""
+class KeysAndTokens:
+    """Knows callers by keys and by tokens, which are told apart by their form."""
 
-    def __init__(self, engine: Engine, admin_key: str | None = None) -> None:
+    def __init__(
+        self, engine: Engine, access: AccessSettings | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
+        access = access or AccessSettings()
         self._engine = engine
-        self._admin_hash = hash_of(admin_key) if admin_key else None
+        self._admin_hash = hash_of(access.admin_key) if access.admin_key else None
+        self._tokens = _tokens(access.jwt)
+        self._recent = RecentKeys(self._read, clock)
 
     async def caller_of(self, headers: Mapping[str, str]) -> Caller | None:
         """Return who shows these credentials."""
         given = _credentials(headers)
         if given is None:
             return None
+        caller = await self._known(given)
+        if caller is None:
+            raise _not_valid()
+        return caller
+
+    def forget(self, key_id: str) -> None:
+        """Let a key that was ended in no more."""
+        self._recent.forget(key_id)
+
+    async def _read(self, hash_: bytes) -> Key | None:
+        return await self._engine.instance.store.key(hash_)
+
+    async def _known(self, given: str) -> Caller | None:
         found = hash_of(given)
         if self._admin_hash is not None and hmac.compare_digest(found, self._admin_hash):
-            return Caller(
-                user="admin", roles=("admin",), permissions=permissions_of(("admin",)), credential="admin key"
-            )
-        instance = self._engine.instance
-        key = await instance.store.key(found)
-        now = instance.clock.now()
-        if key is None or _is_over(key.ended_at, now) or _is_over(key.expires_at, now):
-            raise _not_valid()
-        permissions = permissions_of(key.roles, key.scopes)
-        return Caller(user=key.user, roles=key.roles, permissions=permissions, credential=f"key {key.id}")
+            return _ADMIN
+        now = self._engine.instance.clock.now()
+        if has_form_of_key(given):
+            key = await self._recent.key(found)
+            if key is None or _is_over(key.ended_at, now) or _is_over(key.expires_at, now):
+                return None
+            permissions = permissions_of(key.roles, key.scopes)
+            return Caller(user=key.user, roles=key.roles, permissions=permissions, credential=f"key {key.id}")
+        return await self._tokens.caller_of(given, now) if self._tokens is not None else None
+
+
+def _tokens(settings: JwtSettings | None) -> Tokens | None:
+    """Return who knows tokens; whoever takes none needs no library for them."""
+    if settings is None:
+        return None
+    from layover.api.access.tokens import Tokens  # noqa: PLC0415 - as above
+
+    return Tokens(settings)
 
 
 def _credentials(headers: Mapping[str, str]) -> str | None:
@@ -49,7 +82,7 @@ def _credentials(headers: Mapping[str, str]) -> str | None:
     key = headers.get("x-api-key", "")
     if not scheme and not key:
         return None
-    if (scheme and scheme.lower() != "bearer") or (bearer and key) or len(bearer or key) > _LONGEST:
+    if (scheme and scheme.lower() != "bearer") or (scheme and key) or len(bearer or key) > _LONGEST:
         raise _not_valid()
     return bearer.strip() or key
 

@@ -102,7 +102,7 @@ class Execution(Resource, frozen=True, kw_only=True):
 
 
 class PausedExecutions(Resource, frozen=True, kw_only=True):
-    """Executions that wait for a person, the one that has waited longest first; `count` is how many there are here."""
+    """Executions that are paused, the one paused longest first; `count` is how many there are here."""
 
     executions: list[Execution]
     count: int
@@ -162,17 +162,28 @@ class Leg(Resource, frozen=True, kw_only=True):
     started_at: Moment
 
 
+class Position(Resource, frozen=True, kw_only=True):
+    """Where a builder draws a node."""
+
+    x: float
+    y: float
+
+
 class GraphNode(Resource, frozen=True, kw_only=True):
-    """A node of a graph; one in a container has that as `parent`. Its state is that of its latest run in any scope."""
+    """A node of a graph; one in a container has that as `parent`, and both in its id: `count:lines`.
+
+    Its state is that of its latest run in any scope.
+    """
 
     id: str
+    node: str
     type: str
     label: str | None = None
     parent: str | None = None
     branch: str | None = None
     status: str | None = None
     runs: dict[str, int] = {}
-    position: Value = None
+    position: Position | None = None
 
 
 class GraphEdge(Resource, frozen=True, kw_only=True):

@@ -19,10 +19,11 @@ class SignalBody(Body, frozen=True, kw_only=True):
 
 
 class Delivered(Resource, frozen=True, kw_only=True):
-    """What became of a signal: which executions were told of it."""
+    """What became of a signal: which executions were told of it; one that was known before is `repeated`, and ignored."""
 
     id: str
     matched: list[str] = []
+    repeated: bool = False
 
 
 class CallbackFailure(Body, frozen=True, kw_only=True):

@@ -92,7 +92,8 @@ class Checked(Resource, frozen=True, kw_only=True):
 class DryRunBody(Body, frozen=True, kw_only=True):
     """A run in which nothing is called: `outputs` are what nodes give, and `answers` what people and systems say.
 
-    Both are by node id, or by context id. What is in neither gives null.
+    Both are by context id, or by node id for all scopes. A node that has no output here gives null; where an answer
+    is missing, the run stands still.
     """
 
     input: Value = None

@@ -16,6 +16,7 @@ from layover.api.routes import (
     outside,
     points,
     resuming,
+    starting,
     streams,
     workflows,
 )
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from layover.api.routing import Route, Routes
 
 FAMILIES: Final[tuple[Routes, ...]] = (
+    starting.routes,
     executions.routes,
     control.routes,
     streams.routes,

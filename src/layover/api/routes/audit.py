@@ -2,6 +2,71 @@
 
 from __future__ import annotations
 
-from layover.api.routing import Routes
+from typing import TYPE_CHECKING, Annotated
 
-routes = Routes("Audit", "What was done by whom.", prefix="/api/v1")
+import msgspec
+from msgspec import Meta
+
+from layover.api.calls import Reply
+from layover.api.cursors import cursor_of, parsed_uuid
+from layover.api.presenting.moments import moment
+from layover.api.resources.access import AuditEntry
+from layover.api.resources.shared import Page
+from layover.api.routing import Routes
+from layover.ports.access import AuditFilter
+from layover.runtime.ids import checked_id
+
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.ports.records import AuditEntry as Row
+
+routes = Routes("Audit", "What was done by whom.")
+
+
+class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which entries to list."""
+
+    user: Annotated[str, Meta(description="Who did it.")] | None = None
+    act: Annotated[str, Meta(description="What they did.", examples=["execution.pause"])] | None = None
+    target: Annotated[str, Meta(description="The id or the name of what it was done to.")] | None = None
+    execution_id: Annotated[str, Meta(description="The execution that it was done to, or in.")] | None = None
+    limit: Annotated[int, Meta(ge=1, description="How many at most; more than 100 are 100.")] | None = None
+    cursor: Annotated[str, Meta(description="The `next` of the page before.")] | None = None
+
+
+@routes.get(
+    "/audit",
+    needs=("audit:read",),
+    query=AuditQuery,
+    answers={200: Page[AuditEntry]},
+    problems=("malformed_id", "malformed_cursor"),
+)
+async def audit(call: Call[None, AuditQuery]) -> Reply:
+    """List what people did, the newest first."""
+    settings, query = call.services.settings, call.query
+    most = min(query.limit or settings.page, settings.longest_page)
+    wanted = AuditFilter(
+        user=query.user,
+        act=query.act,
+        target=query.target,
+        execution_id=checked_id(query.execution_id) if query.execution_id is not None else None,
+        after=parsed_uuid(query.cursor) if query.cursor is not None else None,
+        limit=most + 1,
+    )
+    rows = await call.services.store.audit(wanted)
+    following = cursor_of(rows[most - 1].at, rows[most - 1].id) if len(rows) > most else None
+    return Reply(Page(items=[_told(row) for row in rows[:most]], next=following))
+
+
+def _told(row: Row) -> AuditEntry:
+    return AuditEntry(
+        id=row.id,
+        at=moment(row.at),
+        user=row.user,
+        act=row.act,
+        target=row.target,
+        execution_id=row.execution_id or None,
+        credential=row.credential,
+        request_id=row.request_id,
+        details=msgspec.json.decode(row.details),
+    )

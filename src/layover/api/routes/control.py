@@ -2,6 +2,158 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from layover.api.acts import entry_of, is_done, key_of
+from layover.api.answering import PROBLEMS, Given, answer
+from layover.api.calls import Reply
+from layover.api.presenting.executions import execution_of
+from layover.api.problems import Refusal
+from layover.api.resources.executions import Execution, ResumeBody, RewindBody
+from layover.api.resources.problems import FieldError
+from layover.api.resources.shared import EmptyBody, ReasonBody
 from layover.api.routing import Routes
+from layover.runtime.errors import WrongState
+
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.api.routing import NoQuery
+    from layover.ports.records import AuditEntry, PointRow
+    from layover.runtime import views
 
 routes = Routes("Control", "What operators do to executions.", prefix="/api/v1")
+
+_NEEDS: Final = ("execution:cancel",)
+_PROBLEMS: Final = ("malformed_id", "unknown_execution", "wrong_state")
+_DECIDES: Final = ("approval.approve", "approval.reject")
+
+
+class _By(TypedDict):
+    """Who does it, and how it is known again."""
+
+    by: str
+    key: str | None
+    audit: AuditEntry
+
+
+@routes.post(
+    "/executions/{id}/pause",
+    needs=_NEEDS,
+    body=ReasonBody,
+    body_required=False,
+    answers={200: Execution},
+    problems=_PROBLEMS,
+)
+async def pause_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
+    """Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had."""
+    view = await call.engine.pause(call.path["id"], call.body.reason or "", **_by(call, "execution.pause"))
+    return Reply(execution_of(view))
+
+
+@routes.post(
+    "/executions/{id}/resume",
+    needs=_NEEDS,
+    body=ResumeBody,
+    body_required=False,
+    answers={200: Execution},
+    problems=(
+        *_PROBLEMS,
+        "ambiguous_point",
+        *(code for code in PROBLEMS if code not in ("not_answerable", "unknown_point")),
+    ),
+)
+async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
+    """Let an execution go on that an operator holds; with `approved`, decide what it waits for.
+
+    Whoever decides must be among those who are asked, as with the approval itself.
+    """
+    body = call.body
+    if body.approved is not None:
+        return Reply(execution_of(await _decided(call, body.approved)))
+    try:
+        return Reply(execution_of(await _resumed(call)))
+    except WrongState:
+        approved = (body.resume_data or {}).get("approved")
+        if approved is None:
+            raise
+    if not isinstance(approved, bool):
+        fault = FieldError(path="resume_data.approved", message="Expected `bool`")
+        raise Refusal("invalid_body", "The body is not as it should be.", errors=[fault])
+    return Reply(execution_of(await _decided(call, approved)))
+
+
+@routes.post(
+    "/executions/{id}/cancel",
+    needs=_NEEDS,
+    body=ReasonBody,
+    body_required=False,
+    answers={200: Execution},
+    problems=_PROBLEMS,
+)
+async def cancel_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
+    """End an execution, at once."""
+    view = await call.engine.cancel(call.path["id"], call.body.reason or "", **_by(call, "execution.cancel"))
+    return Reply(execution_of(view))
+
+
+@routes.post(
+    "/executions/{id}/retry",
+    needs=_NEEDS,
+    body=EmptyBody,
+    body_required=False,
+    answers={200: Execution},
+    problems=_PROBLEMS,
+)
+async def retry_execution(call: Call[EmptyBody, NoQuery]) -> Reply:
+    """Go on with a failed execution from what failed, or with what waits for an operator."""
+    return Reply(execution_of(await call.engine.retry(call.path["id"], **_by(call, "execution.retry"))))
+
+
+@routes.post("/executions/{id}/rewind", needs=_NEEDS, body=RewindBody, answers={200: Execution}, problems=_PROBLEMS)
+async def rewind_execution(call: Call[RewindBody, NoQuery]) -> Reply:
+    """Drop the results of a node and of all that came after it, and go on from there."""
+    body = call.body
+    view = await call.engine.rewind(call.path["id"], body.to, body.reason or "", **_by(call, "execution.rewind"))
+    return Reply(execution_of(view))
+
+
+def _by(call: Call[Any, Any], act: str) -> _By:
+    audit = entry_of(call, act, execution_id=call.path["id"].lower())
+    return _By(by=call.caller.user, key=key_of(call, act), audit=audit)
+
+
+async def _resumed(call: Call[ResumeBody, NoQuery]) -> views.Execution:
+    body = call.body
+    return await call.engine.resume(
+        call.path["id"], body.resume_data, body.reason or "", **_by(call, "execution.resume")
+    )
+
+
+async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Execution:  # noqa: FBT001 - it is what is said
+    """Decide the only open approval. If an operator holds the execution besides, it goes on with the data then."""
+    engine, body, id_ = call.engine, call.body, call.path["id"]
+    view = await engine.get(id_)
+    for act in _DECIDES:
+        if await is_done(call, act, view.id):  # what is open by now is not what was decided
+            return view
+    row = await _sole_approval(call, view)
+    held = body.approved is not None and await _is_held(call)
+    rest = {} if held else {name: value for name, value in (body.resume_data or {}).items() if name != "approved"}
+    await answer(call, row, Given(data=rest or None, approved=approved, comment=body.reason or ""))
+    return await (_resumed(call) if held else engine.get(id_))
+
+
+async def _sole_approval(call: Call[ResumeBody, NoQuery], view: views.Execution) -> PointRow:
+    found = [row for row in await call.engine.points(view.id) if row.point.kind == "approval"]
+    if not found:
+        message = f"The execution is {view.status}, and no approval is open."
+        raise Refusal("wrong_state", message, current_status=view.status)
+    if len(found) > 1:
+        message = f"{len(found)} approvals are open: decide each under its own id."
+        raise Refusal("ambiguous_point", message, current_status=view.status)
+    return found[0]
+
+
+async def _is_held(call: Call[ResumeBody, NoQuery]) -> bool:
+    """Return whether an operator holds the execution."""
+    return any(reason.kind == "operator" for reason in (await call.engine.why(call.path["id"])).reasons)

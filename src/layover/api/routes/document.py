@@ -2,6 +2,66 @@
 
 from __future__ import annotations
 
+import functools
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from layover.api.calls import Reply
+from layover.api.resources.shared import Value
 from layover.api.routing import Routes
 
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.api.routing import NoQuery
+
 routes = Routes("Document", "This document, and a page that shows it.", prefix="")
+
+# The page runs what comes from here, talks to nobody else, and cannot be shown inside of another.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {"content-security-policy": _POLICY}
+
+
+@routes.get("/openapi.json", open="loopback", answers={200: dict[str, Value]})
+async def openapi(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - it is the same for everybody
+    """Show this document: OpenAPI 3.1."""
+    return Reply(written())
+
+
+# Anybody may see the page: it holds only what is in the package, and asks for the document with the caller's key.
+
+
+@routes.get("/docs", open="anybody", answers={200: str}, answer_media="text/html")
+async def docs(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
+    """Show a page on which this document can be read and tried out."""
+    return Reply(_file("page.html"), headers=_HEADERS, media_type="text/html; charset=utf-8")
+
+
+@routes.get("/docs/app.js", open="anybody", answers={200: str}, answer_media="text/javascript")
+async def docs_script(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
+    """Show what the page runs."""
+    return Reply(_file("app.js"), headers=_HEADERS, media_type="text/javascript; charset=utf-8")
+
+
+@routes.get("/docs/style.css", open="anybody", answers={200: str}, answer_media="text/css")
+async def docs_style(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
+    """Show how the page looks."""
+    return Reply(_file("style.css"), headers=_HEADERS, media_type="text/css; charset=utf-8")
+
+
+@functools.cache
+def written() -> bytes:
+    """Return the document as it is sent."""
+    from layover.api.openapi import document_of  # noqa: PLC0415 - it is made of all routes, and this is one of them
+    from layover.api.routes import FAMILIES  # noqa: PLC0415 - as above
+
+    return msgspec.json.encode(document_of(FAMILIES))
+
+
+@functools.cache
+def _file(name: str) -> bytes:
+    return (files("layover.api") / "docs_page" / name).read_bytes()

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from layover.api.calls import Reply
-from layover.api.resources.health import Health
+from layover.api.metrics import MEDIA_TYPE, exposition
+from layover.api.resources.health import Check, Health, Readiness
 from layover.api.routing import Routes
+from layover.core.errors import LayoverError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from layover.api.calls import Call
     from layover.api.routing import NoQuery
+    from layover.api.services import Services
+
+_log = logging.getLogger("layover.api")
+
+_PATIENCE = 2.0  # seconds for each check
 
 routes = Routes("Health", "Whether the server lives, whether it can work, and how it does.", prefix="")
 
@@ -20,3 +31,50 @@ routes = Routes("Health", "Whether the server lives, whether it can work, and ho
 async def healthz(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - nothing is asked
     """Tell that the process answers."""
     return Reply(Health(version=version("layover")))
+
+
+@routes.get("/readyz", open="anybody", limited=False, answers={200: Readiness, 503: Readiness})
+async def readyz(call: Call[None, NoQuery]) -> Reply:
+    """Tell whether work can be done here: the database answers, its tables are right, and the worker looks for work.
+
+    What exactly is wrong is in the log, since anybody may ask this.
+    """
+    services = call.services
+    if services.stopping.is_set():
+        return Reply(Readiness(status="not_ready", checks={"server": Check(ok=False, detail="It is stopping.")}), 503)
+    checks = {
+        "database": await _tried("database", _writes(services)),
+        "migrations": await _tried("migrations", services.store.check_shape()),
+        "worker": Check(ok=services.engine.is_working, detail="" if services.engine.is_working else "It has stopped."),
+    }
+    ready = all(check.ok for check in checks.values())
+    told = Readiness(status="ready" if ready else "not_ready", instance=services.engine.instance.id, checks=checks)
+    return Reply(told, 200 if ready else 503)
+
+
+@routes.get(
+    "/metrics", open="loopback", needs=("execution:read",), limited=False, answers={200: str}, answer_media=MEDIA_TYPE
+)
+async def metrics(call: Call[None, NoQuery]) -> Reply:
+    """Give numbers for Prometheus: what this instance has counted, and how the database stands."""
+    return Reply(await exposition(call.services), media_type=MEDIA_TYPE)
+
+
+async def _writes(services: Services) -> None:
+    """Take a lock that nobody else wants: a database that can only be read, or is full, does not let us."""
+    instance = services.engine.instance
+    name, now = f"ready {instance.id}", instance.clock.now()
+    await services.store.lock(name, instance.id, now, now)
+    await services.store.unlock(name, instance.id)
+
+
+async def _tried(what: str, check: Awaitable[None]) -> Check:
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await check
+    except TimeoutError:
+        return Check(ok=False, detail=f"No answer within {_PATIENCE:g} s.")
+    except LayoverError as error:
+        _log.warning("not_ready check=%s code=%s error=%s", what, error.code, error.message)
+        return Check(ok=False, detail=error.code)
+    return Check(ok=True)

@@ -1,7 +1,66 @@
-"""What executions wait for."""
+"""Pause points: what is waited for, and how it is answered."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from layover.api.answering import ANSWERING, PROBLEMS, Given, answer, cancel, found, shown
+from layover.api.calls import Reply
+from layover.api.inbox import PointsQuery, listed
+from layover.api.resources.points import AnswerBody, PausePoint
+from layover.api.resources.shared import Page, ReasonBody
 from layover.api.routing import Routes
 
-routes = Routes("Pause points", "What executions wait for.", prefix="/api/v1")
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.api.routing import NoQuery
+
+routes = Routes("Pause points", "What is waited for, and how it is answered.", prefix="/api/v1")
+
+
+@routes.get(
+    "/pause-points",
+    needs=("execution:read",),
+    query=PointsQuery,
+    answers={200: Page[PausePoint]},
+    problems=("malformed_id", "malformed_cursor"),
+)
+async def list_pause_points(call: Call[None, PointsQuery]) -> Reply:
+    """List pause points, the oldest first; with `for=me`, those that the caller may answer."""
+    return Reply(await listed(call, call.query, call.query.kind))
+
+
+@routes.get("/pause-points/{id}", needs=("execution:read",), answers={200: PausePoint}, problems=("unknown_point",))
+async def get_pause_point(call: Call[None, NoQuery]) -> Reply:
+    """Return a pause point."""
+    return Reply(await shown(call, await found(call, call.path["id"])))
+
+
+@routes.post(
+    "/pause-points/{id}/answer",
+    needs=ANSWERING,
+    body=AnswerBody,
+    body_required=False,
+    answers={201: PausePoint, 200: PausePoint},
+    problems=PROBLEMS,
+    examples={"a form": {"data": {"size": "large"}}, "an approval": {"approved": True, "comment": "Fine by me"}},
+)
+async def answer_pause_point(call: Call[AnswerBody, NoQuery]) -> Reply:
+    """Answer a pause point; the same answer by the same person again changes nothing."""
+    row, body = await found(call, call.path["id"]), call.body
+    taken = await answer(call, row, Given(data=body.data, approved=body.approved, comment=body.comment or ""))
+    return Reply(await shown(call, taken.row), taken.status)
+
+
+@routes.post(
+    "/pause-points/{id}/cancel",
+    needs=("execution:cancel",),
+    body=ReasonBody,
+    body_required=False,
+    answers={200: PausePoint},
+    problems=("unknown_point", "expired", "already_answered", "point_closed"),
+)
+async def cancel_pause_point(call: Call[ReasonBody, NoQuery]) -> Reply:
+    """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
+    row = await cancel(call, await found(call, call.path["id"]), call.body.reason or "")
+    return Reply(await shown(call, row))

@@ -1,7 +1,120 @@
-"""Paused executions of a workflow, and resuming them by context id."""
+"""Resuming at a pause point by where it stands: the paths that speak camelCase."""
 
 from __future__ import annotations
 
-from layover.api.routing import Routes
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-routes = Routes("Resume queue", "Paused executions of a workflow, and resuming them by context id.", prefix="/api")
+import msgspec
+from msgspec import Meta
+
+from layover.api.answering import ANSWERING, PROBLEMS, Given, Taken, answer, cancel, shown
+from layover.api.calls import Reply
+from layover.api.cursors import parsed
+from layover.api.paused import paused
+from layover.api.planned import not_there
+from layover.api.presenting.points import context_of
+from layover.api.problems import Refusal
+from layover.api.resources.points import PausedOfWorkflow, PausePoint, Resumed, ResumePointBody
+from layover.api.routing import Routes
+from layover.core.ids import uuid8
+from layover.runtime.ids import checked_id
+
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.api.routing import NoQuery
+    from layover.ports.records import PointRow
+    from layover.runtime.engine import Engine
+
+routes = Routes("Resuming", "Resume at a pause point by where it stands.", prefix="/api")
+
+_PATH: Final = "/resume/{workflow}/{execution}/{context:path}"
+_FINDING: Final = ("malformed_id", "malformed_context_id", "unknown_execution", "unknown_point", "snapshot_pending")
+
+
+class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which page."""
+
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    cursor: str | None = None
+
+
+@routes.post(
+    _PATH,
+    needs=ANSWERING,
+    body=ResumePointBody,
+    body_required=False,
+    answers={202: Resumed},
+    problems=tuple(dict.fromkeys((*_FINDING, *PROBLEMS))),
+    examples={"a form": {"input": {"size": "large"}}, "an approval": {"approved": True, "comment": "Fine by me"}},
+)
+async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
+    """Resume at a pause point: it is started at once, or waits in line."""
+    body, row = call.body, await _found(call)
+    data = body.data if row.point.kind == "approval" and body.data is not None else body.input
+    taken = await answer(call, row, Given(data=data, approved=body.approved, comment=body.comment or ""))
+    return Reply(await _resumed(call.engine, taken), 202)
+
+
+@routes.delete(
+    _PATH,
+    needs=("execution:cancel",),
+    answers={200: PausePoint},
+    problems=(*_FINDING, "execution_closed", "not_answerable", "expired", "already_answered", "point_closed"),
+)
+async def cancel_point(call: Call[None, NoQuery]) -> Reply:
+    """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
+    return Reply(await shown(call, await cancel(call, await _found(call), "")))
+
+
+@routes.get(
+    "/workflows/{workflow}/paused",
+    needs=("execution:read",),
+    query=PausedQuery,
+    answers={200: PausedOfWorkflow},
+    problems=("unknown_workflow", "malformed_cursor"),
+)
+async def list_paused(call: Call[None, PausedQuery]) -> Reply:
+    """List the executions of a workflow that people are awaited in, the one that has waited longest first."""
+    workflow, query, settings = call.path["workflow"], call.query, call.services.settings
+    if not workflow.isprintable() or await call.services.store.latest(workflow) is None:
+        raise Refusal("unknown_workflow", f"There is no workflow `{workflow[:255]}`.")
+    after = parsed(query.cursor) if query.cursor is not None else None
+    most = min(query.limit or settings.page, settings.longest_page)
+    return Reply(await paused(call, workflow, after, most))
+
+
+async def _found(call: Call[Any, Any]) -> PointRow:
+    """Return the newest point at a place of an execution."""
+    workflow, execution_id, context = call.path["workflow"], checked_id(call.path["execution"]), call.path["context"]
+    execution = await call.services.store.get(execution_id)
+    if execution is None or execution.info.workflow != workflow:
+        raise Refusal("unknown_execution", f"The workflow `{workflow[:255]}` has no execution {execution_id}.")
+    row = await call.engine.find_point(execution_id, context)
+    if row is None:
+        raise not_there(await call.engine.instance.plans.of(execution.info.hash), context, execution.head.status)
+    return row
+
+
+async def _resumed(engine: Engine, taken: Taken) -> Resumed:
+    """Return how an answer was taken: started if nobody drove the execution and nothing was ahead of it."""
+    row, reserved = taken.row, taken.reserved
+    place = (await engine.queue(row.execution_id)).get(row.point.id) if row.status == "answered" else None
+    started = reserved is None or (reserved.owner is None and place in (None, 1) and not await _is_held(engine, row))
+    return Resumed(
+        status="started" if started else "queued",
+        queue_position=None if started else place,
+        execution_id=row.execution_id,
+        context_id=context_of(row.point),
+        leg_id=_leg(engine, row.execution_id),
+    )
+
+
+async def _is_held(engine: Engine, row: PointRow) -> bool:
+    """Return whether an operator holds the execution, so that nothing starts."""
+    return any(reason.kind == "operator" for reason in (await engine.why(row.execution_id)).reasons)
+
+
+def _leg(engine: Engine, execution_id: str) -> str | None:
+    """Return the id of the leg that applies the answer, if the execution is driven here."""
+    driven = engine.instance.driver.driven.get(execution_id)
+    return uuid8(f"{execution_id}\0leg\0{driven.state.facts.legs}") if driven is not None else None

@@ -2,6 +2,59 @@
 
 from __future__ import annotations
 
-from layover.api.routing import Routes
+from typing import TYPE_CHECKING, Annotated
 
-routes = Routes("Streams", "What happens to an execution, as it happens.", prefix="/api/v1")
+import msgspec
+from msgspec import Meta
+
+from layover.api.calls import Stream
+from layover.api.problems import Refusal
+from layover.api.resources.executions import Event
+from layover.api.routing import Routes
+from layover.runtime.errors import UnknownExecution
+from layover.runtime.ids import checked_id
+
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+
+routes = Routes("Streams", "What happens to an execution, as it happens.")
+
+_MOST = 2**31 - 1
+
+
+class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to begin."""
+
+    since: Annotated[int, Meta(ge=0, le=_MOST, description="The number of the first event.")] = 0
+
+
+@routes.get(
+    "/executions/{id}/stream",
+    needs=("execution:read",),
+    query=StreamQuery,
+    answers={200: Event},
+    answer_media="text/event-stream",
+    problems=("malformed_id", "unknown_execution", "too_many_streams"),
+)
+async def stream(call: Call[None, StreamQuery]) -> Stream:
+    """Follow an execution: each event of its log as a server-sent event, until its end.
+
+    Whoever was cut off goes on behind what they have seen by `Last-Event-ID`.
+    """
+    execution_id = checked_id(call.path["id"])
+    since = _after(call.headers.get("last-event-id"), call.query.since)
+    if await call.services.store.get(execution_id) is None:
+        raise UnknownExecution(f"There is no execution {execution_id}.")
+    streams = call.services.streams
+    streams.check(call.caller.user)
+    return Stream(streams.follow(call.engine, execution_id, since, call.caller.user))
+
+
+def _after(last: str | None, since: int) -> int:
+    """Return the number of the first event to send."""
+    if last is None or not last.strip():
+        return since
+    text = last.strip()
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(_MOST)):
+        raise Refusal("invalid_parameter", "Last-Event-ID: the number of the last event that was seen.")
+    return max(since, min(int(text) + 1, _MOST))

@@ -89,13 +89,15 @@ def reserve(point: Point, schema: object, answer: Answer, now: int) -> Refused |
     if refused is not None:
         return refused
     if point.kind == "form":
-        return replace(point, status="answered", output=answer.data, by=answer.by)
+        return replace(point, status="answered", output=answer.data, by=answer.by, answered_at=now)
     decision = decision_of(point, answer, now)
     if decision is None:
         return point
     decisions = (*point.decisions, decision)
     still_open = outcome(point.rules or Rules(), decisions) == "open"
-    return replace(point, decisions=decisions, status="open" if still_open else "answered")
+    if still_open:
+        return replace(point, decisions=decisions)
+    return replace(point, decisions=decisions, status="answered", answered_at=now)
 
 
 def decision_of(point: Point, answer: Answer, now: int) -> Decision | None:

@@ -69,8 +69,9 @@ def pause_noted(state: Execution, event: ev.ExecutionPauseNoted, _at: int) -> No
     state.change(order=event.order)
 
 
-def resumed(state: Execution, event: ev.ExecutionResumed, _at: int) -> None:
-    state.change(**_GATE_OPEN, resume_count=state.facts.resume_count + 1)
+def resumed(state: Execution, event: ev.ExecutionResumed, at: int) -> None:
+    count, data = state.facts.resume_count + 1, event.data or None
+    state.change(**_GATE_OPEN, resume_count=count, resumed_at=at, resume_data=data)
     release_children(state)
     if event.data and state.facts.started_at:
         set_variables(state, "", event.data)

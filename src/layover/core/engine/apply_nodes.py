@@ -96,6 +96,7 @@ def node_completed(state: Execution, event: ev.NodeCompleted, _at: int) -> None:
         error=event.error,
     )
     move(state, event.node, node, done)
+    state.count("completed", 1)
     if node.next_round:
         forget_rounds(state, event.node, node)
     settle(state, event.node, event.port)

@@ -6,11 +6,13 @@ from msgspec.structs import replace
 
 from layover.core.engine import events as ev
 from layover.core.engine.movement import move, take_off
-from layover.core.engine.state import PEOPLE, Execution, Point
+from layover.core.engine.state import PEOPLE, Execution, InBranch, InRound, Point
 from layover.core.people import Rules
 
 
 def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
+    path = event.node.partition(":")[2]
+    branch, round_ = _scopes_around(state, path) if path else (None, None)
     point = Point(
         id=event.point,
         node=event.node,
@@ -25,6 +27,8 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
         escalate_at=event.escalate_at,
         beat_by=event.beat_by,
         doubt=event.doubt,
+        branch=branch,
+        round=round_,
     )
     state.points.put(event.point, point)
     _set_point_timer(state, point)
@@ -37,6 +41,24 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
         state.nodes.put(event.node, replace(node, point=event.point))
     else:
         move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
+
+
+def _scopes_around(state: Execution, path: str) -> tuple[InBranch | None, InRound | None]:
+    """Return the innermost branch and the innermost round at a path, the rounds of a parallel being its branches."""
+    branch: InBranch | None = None
+    round_: InRound | None = None
+    while path and (branch is None or round_ is None):
+        scope = state.scopes.rows[path]
+        planned = state.planned(scope.node)
+        if planned.node.type != "parallel":
+            round_ = round_ or InRound(planned.id, int(scope.key))
+        elif branch is None and isinstance(scope.key, str):
+            branch = InBranch(planned.id, list(planned.bodies).index(scope.key), len(planned.bodies))
+        elif branch is None:
+            items = state.node(scope.node).input
+            branch = InBranch(planned.id, int(scope.key), len(items) if isinstance(items, list) else 0)
+        path = path.rpartition(":")[0]
+    return branch, round_
 
 
 def _set_point_timer(state: Execution, point: Point) -> None:
@@ -106,7 +128,7 @@ def _hold(state: Execution, point: Point, *, held: bool) -> None:
     state.count("children", -1 if held else 1)
 
 
-def answered(state: Execution, event: ev.PausePointAnswered, _at: int) -> None:
+def answered(state: Execution, event: ev.PausePointAnswered, at: int) -> None:
     point = state.points[event.point]
     turn = state.counts["answers"]
     state.count("answers", 1)
@@ -121,6 +143,7 @@ def answered(state: Execution, event: ev.PausePointAnswered, _at: int) -> None:
             by=event.by,
             turn=turn,
             held=False,
+            answered_at=at,
         ),
     )
     state.answered.put(turn, event.point)
@@ -137,7 +160,7 @@ def _uncount(state: Execution, point: Point) -> None:
 
 
 def point_ended(
-    state: Execution, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled, _at: int
+    state: Execution, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled, at: int
 ) -> None:
     point = state.points[event.point]
     state.points.drop(event.point)
@@ -150,7 +173,11 @@ def point_ended(
     if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE:
         facts = state.facts
         asked_within = point.key or point.doubt  # the work itself is not what anybody was asked for
-        state.change(answered=facts.answered if asked_within else point.node, resume_count=facts.resume_count + 1)
+        state.change(
+            answered=facts.answered if asked_within else point.node,
+            resume_count=facts.resume_count + 1,
+            resumed_at=at,
+        )
     cancelled = isinstance(event, ev.PausePointCancelled)
     doubt = node.doubt and (cancelled or not point.doubt)
     move(state, point.node, node, replace(node, status="stopped" if cancelled else "running", point="", doubt=doubt))

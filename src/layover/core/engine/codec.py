@@ -35,7 +35,7 @@ Upcasters: TypeAlias = Mapping[tuple[str, int], Upcaster]
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {}
 
-SNAPSHOT_VERSION = 2
+SNAPSHOT_VERSION = 3
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 _LONGEST_VERSION = 9

@@ -16,7 +16,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Create(Command, frozen=True, kw_only=True):
     """Begin an execution, whose first leg is the instance's; a child that is waited for has a parent and its point.
 
-    It starts at once, at a moment, or (`hold`) when it is admitted.
+    It starts at once, at a moment, or (`hold`) when it is admitted. With a reason to be `paused` its gate is closed
+    from the beginning, and it starts no earlier than somebody opens that.
     """
 
     id: str
@@ -28,6 +29,8 @@ class Create(Command, frozen=True, kw_only=True):
     instance: str = ""
     start_at: int | None = None
     hold: bool = False
+    paused: str = ""
+    paused_by: str | None = None
     depth: int = 0  # how many executions above it have started it
 
 
@@ -180,6 +183,7 @@ class CancelPoint(Command, frozen=True, kw_only=True):
 
     point: str
     reason: str = ""
+    by: str | None = None
 
 
 class Pause(Command, frozen=True, kw_only=True):
@@ -210,17 +214,19 @@ class Cancel(Command, frozen=True, kw_only=True):
 
 
 class Retry(Command, frozen=True, kw_only=True):
-    """Go on with a failed execution from what failed."""
+    """Go on with a failed execution from what failed; whoever may ask again has a `key` for it."""
 
     by: str | None = None
+    key: str = ""
 
 
 class Rewind(Command, frozen=True, kw_only=True):
-    """Drop the results of a node and of everything after it, and go on from there."""
+    """Drop the results of a node and of everything after it, and go on from there; the `key` is as for a retry."""
 
     to: str
     reason: str = ""
     by: str | None = None
+    key: str = ""
 
 
 class Recover(Command, frozen=True, kw_only=True):

@@ -156,11 +156,12 @@ class ExecutionFailed(Event, frozen=True, kw_only=True, tag="execution_failed"):
 
 
 class ExecutionReopened(Event, frozen=True, kw_only=True, tag="execution_reopened"):
-    """A closed execution goes on: these nodes are ready again."""
+    """A closed execution goes on: these nodes are ready again. By the `key` it is known that this was asked before."""
 
     why: Literal["retry", "rewind"]
     nodes: tuple[str, ...] = ()
     by: str | None = None
+    key: str = ""
 
 
 class NodeRewound(Event, frozen=True, kw_only=True, tag="rewound"):
@@ -409,6 +410,7 @@ class PausePointCancelled(Event, frozen=True, kw_only=True, tag="point_cancelled
     reason: str = ""
     child: str = ""
     call: str = ""
+    by: str | None = None
 
 
 AnyEvent: TypeAlias = (

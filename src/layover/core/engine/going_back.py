@@ -27,10 +27,10 @@ def is_behind(turn: Turn, name: str, to: str) -> bool:
     return _is_among(turn, name, _names_behind(turn, to))
 
 
-def give_up(turn: Turn, point: Point, reason: str) -> None:
+def give_up(turn: Turn, point: Point, reason: str, by: str | None = None) -> None:
     """Wait no longer at a point; a child that is waited for there is to be told, a call that is out to stop."""
     call = call_out(turn, point)
-    turn.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child, call=call))
+    turn.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child, call=call, by=by))
 
 
 def call_out(turn: Turn, point: Point) -> str:
@@ -39,7 +39,9 @@ def call_out(turn: Turn, point: Point) -> str:
     return point.node if calling else ""
 
 
-def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error: ev.Error | None = None) -> None:
+def go_back(
+    turn: Turn, to: str, reason: str = "", *, by: str | None = None, key: str = "", error: ev.Error | None = None
+) -> None:
     """Go back to a node that one can go back to; a closed execution is reopened by it."""
     names = _names_behind(turn, to)
     for point in _points_behind(turn.state, names):
@@ -53,7 +55,7 @@ def go_back(turn: Turn, to: str, reason: str = "", by: str | None = None, error:
                 and not _is_among(turn, name, names)
             )
         )
-        turn.emit(ev.ExecutionReopened(why="rewind", nodes=given_up, by=by))
+        turn.emit(ev.ExecutionReopened(why="rewind", nodes=given_up, by=by, key=key))
     turn.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
 
 

@@ -105,7 +105,7 @@ def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
     """Give up a point: its node fails, and an error port can take care of it."""
     point = turn.state.points.get(command.point)
     if point is not None:
-        give_up(turn, point, command.reason)
+        give_up(turn, point, command.reason, command.by)
         message = command.reason or "The pause was cancelled."
         fail(turn, point.node, ev.Error(code="pause_cancelled", message=message, retryable=False))
 

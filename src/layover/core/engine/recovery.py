@@ -47,7 +47,7 @@ def retry(turn: Turn, command: cmd.Retry) -> None:
     nodes = sorted(
         name for name, node in rows if node.status == "stopped" or (node.status == "failed" and not node.port)
     )
-    turn.emit(ev.ExecutionReopened(why="retry", nodes=tuple(nodes), by=command.by))
+    turn.emit(ev.ExecutionReopened(why="retry", nodes=tuple(nodes), by=command.by, key=command.key))
     start(turn)
     recover(turn)
 
@@ -56,7 +56,7 @@ def rewind(turn: Turn, command: cmd.Rewind) -> None:
     """Go back to a node that has been reached, in a scope that is still there; anything else changes nothing."""
     if can_go_back(turn, command.to):
         was_closed = bool(turn.state.facts.closed)
-        go_back(turn, command.to, command.reason, command.by)
+        go_back(turn, command.to, command.reason, by=command.by, key=command.key)
         if was_closed:
             recover(turn)
 

@@ -1,4 +1,4 @@
-"""When an execution begins: at once, at a moment, or when the limit that holds it lets it."""
+"""When an execution begins: at once, at a moment, when the limit that holds it lets it, or when its gate opens."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ def create(turn: Turn, command: cmd.Create) -> None:
             depth=command.depth,
         )
     )
+    if command.paused:
+        turn.emit(ev.ExecutionPausing(reason=command.paused, by=command.paused_by))
     if command.instance and _may_start(turn):
         turn.emit(ev.LegStarted(cause="created", instance=command.instance))
     start(turn)

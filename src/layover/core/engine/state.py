@@ -35,6 +35,7 @@ Count = Literal[
     "attempts",  # the highest number of an attempt so far
     "old_attempts",  # the same when something was last taken back: what begins anew counts on from there
     "first_answer",  # of those that are not applied yet
+    "completed",  # nodes that were completed so far
 ]
 COUNTS: tuple[Count, ...] = get_args(Count)
 
@@ -84,8 +85,23 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     error: Error | None = None
 
 
+class InBranch(msgspec.Struct, frozen=True, gc=False):
+    """Which branch of a parallel something stands in, of how many."""
+
+    node: str
+    index: int
+    count: int
+
+
+class InRound(msgspec.Struct, frozen=True, gc=False):
+    """Which round of a loop something stands in."""
+
+    node: str
+    iteration: int
+
+
 class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A place that waits for something outside."""
+    """A place that waits for something outside; `branch` and `round` are the innermost that it stands in."""
 
     id: str
     node: str
@@ -110,6 +126,9 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     held: bool = False
     beat_by: int | None = None
     doubt: bool = False
+    answered_at: int | None = None
+    branch: InBranch | None = None
+    round: InRound | None = None
 
     @property
     def child(self) -> str:
@@ -141,6 +160,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     pauses: int = 0
     order: int = 0
     resume_count: int = 0
+    resumed_at: int = 0
+    resume_data: dict[str, object] | None = None  # what the last operator's resume brought
     legs: int = 0
     in_flight: tuple[str, ...] = ()
     fates: dict[str, Fate] = {}

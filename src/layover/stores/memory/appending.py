@@ -22,6 +22,7 @@ from layover.ports.records import (
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.containment import kept_input
+from layover.stores.memory import auditing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,6 +108,7 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.ends.pop(id_, None)
         if append.status in CLOSED:
             db.ends[id_] = (append.at, append.closed)
+    auditing.write(db, append.audit)
 
 
 def name_of(message: Message) -> tuple[str, int, str]:
@@ -127,10 +129,12 @@ def _created(append: Append, new: NewExecution) -> Head:
         wake_at=append.lease_until if append.rest is None else append.rest.wake_at,
         missing=append.rest.missing if append.rest is not None else (),
         missing_since=append.at if append.rest is not None and append.rest.missing else None,
+        paused_at=append.at if append.status == "paused" else None,
     )
 
 
 def _moved(head: Head, append: Append) -> Head:
+    was = head.paused_at if head.status == "paused" else append.at
     moved = replace(
         head,
         status=append.status,
@@ -138,6 +142,7 @@ def _moved(head: Head, append: Append) -> Head:
         last_epoch=append.epoch,
         commands_done=append.commands_seen,
         takeovers=0,
+        paused_at=was if append.status == "paused" else None,
     )
     if append.rest is None:
         return moved

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.records import CLOSED, ChangedPoint, Command, Enqueue, Enqueued, Refusal, Reserved
+from layover.stores.memory import auditing
 from layover.stores.memory.appending import change_point
 from layover.stores.memory.claiming import claim
 from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
-    from layover.ports.records import Claim, Head
+    from layover.ports.records import AuditEntry, Claim, Head
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -36,6 +37,7 @@ def _enqueue(db: MemoryDatabase, command: Enqueue, now: int) -> Enqueued | Refus
         return Enqueued(n=before, owner=head.owner, repeated=True)
     if head.status in CLOSED:
         return execution_closed(head.status)
+    auditing.write(db, command.audit)
     return Enqueued(n=_take(db, head, command, now), owner=head.owner)
 
 
@@ -48,7 +50,9 @@ def _take(db: MemoryDatabase, head: Head, command: Enqueue, now: int) -> int:
     return n
 
 
-def answer(db: MemoryDatabase, given: Answer, source: str, now: int, wish: Claim | None) -> Reserved | Refusal:
+def answer(
+    db: MemoryDatabase, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
+) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
     found = db.points.get(given.point)
     if found is None:
@@ -67,6 +71,7 @@ def answer(db: MemoryDatabase, given: Answer, source: str, now: int, wish: Claim
     if point is found.point:  # the same person said the same before
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, found.execution_id, now, ChangedPoint(point=point))
+    auditing.write(db, audit)
     command = Enqueue(execution_id=found.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source)
     taken = _reserved(head, point, _take(db, head, command, now))
     if wish is None or head.owner is not None:

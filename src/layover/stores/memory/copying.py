@@ -8,6 +8,7 @@ from layover.ports.errors import StoreError
 from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
 from layover.ports.records import PointFilter, Token, Wait
 from layover.stores.checks import at_most
+from layover.stores.memory import keys
 from layover.stores.memory.appending import name_of
 from layover.stores.memory.messaging import outgoing
 from layover.stores.memory.reading import get, points
@@ -74,6 +75,9 @@ def keep(db: MemoryDatabase, batch: Batch) -> None:
         if not kept.dispatched:
             db.undispatched.add(kept.signal.id)
     db.rates.update({rate.name: rate.used_until for rate in batch.rates})
+    db.keys.update({key.id: key for key in batch.keys})
+    db.standings.update({standing.workflow: standing for standing in batch.standings})
+    db.audit.update({(entry.at, entry.id): entry for entry in batch.audit})
 
 
 def _check(db: MemoryDatabase, batch: Batch) -> None:
@@ -83,6 +87,9 @@ def _check(db: MemoryDatabase, batch: Batch) -> None:
         or any((version.workflow, version.number) in versions for version in batch.versions)
         or any(kept.signal.id in db.signals for kept in batch.signals)
         or any(rate.name in db.rates for rate in batch.rates)
+        or any(keys.is_there(db, key) for key in batch.keys)
+        or any(standing.workflow in db.standings for standing in batch.standings)
+        or any((entry.at, entry.id) in db.audit for entry in batch.audit)
     ):
         raise StoreError("Some of it is there already.")
     known = {(version.workflow, version.hash) for version in (*db.versions, *batch.versions)}

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from layover.ports.access import Key, Reply, Standing
     from layover.ports.records import (
+        AuditEntry,
         Closed,
         Command,
         Entry,
@@ -52,5 +54,9 @@ class MemoryDatabase:
     places: dict[str, Place] = field(default_factory=dict)
     rates: dict[str, int] = field(default_factory=dict)  # by name: until when it is used up, in microseconds
     versions: list[Version] = field(default_factory=list)
+    audit: dict[tuple[int, str], AuditEntry] = field(default_factory=dict)  # by moment and their own ids
+    keys: dict[str, Key] = field(default_factory=dict)  # by their own ids
+    replies: dict[tuple[str, str], Reply] = field(default_factory=dict)  # by scope and key
+    standings: dict[str, Standing] = field(default_factory=dict)  # by workflow
     locks: dict[str, tuple[str, int]] = field(default_factory=dict)  # by name: who holds it, and until when
     instances: set[str] = field(default_factory=set)  # those that live

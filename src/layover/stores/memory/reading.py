@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING
 from layover.ports.records import ExecutionRow, Loaded
 from layover.stores.checks import at_most, check_ids
 from layover.stores.containment import check_where, document_contains
+from layover.stores.fulfilment import check_conditions, document_fulfils
+from layover.stores.gauging import summed_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Command, Entry, ExecutionFilter, PointFilter, PointRow, Version
+    from layover.ports.records import (
+        Command,
+        Entry,
+        ExecutionFilter,
+        Gauges,
+        PausedFilter,
+        PointFilter,
+        PointRow,
+        Version,
+    )
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -54,8 +65,10 @@ def get(db: MemoryDatabase, execution_id: str) -> ExecutionRow | None:
 
 def _execution(db: MemoryDatabase, execution_id: str) -> ExecutionRow:
     finished_at, closed = db.ends.get(execution_id, (None, None))
+    info = db.infos[execution_id]
+    numbers = (one.number for one in db.versions if (one.workflow, one.hash) == (info.workflow, info.hash))
     return ExecutionRow(
-        head=db.heads[execution_id], info=db.infos[execution_id], finished_at=finished_at, closed=closed
+        head=db.heads[execution_id], info=info, version=min(numbers), finished_at=finished_at, closed=closed
     )
 
 
@@ -64,8 +77,9 @@ def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
     check_ids([wanted.parent_id] if wanted.parent_id is not None else [])
     check_ids([wanted.after[1]] if wanted.after is not None else [])
     check_where(wanted.where)
+    check_conditions(wanted.conditions)
     rows = [_execution(db, execution_id) for execution_id in db.heads]
-    found = [row for row in rows if _is_wanted(row, wanted) and _began_with(db, row, wanted.where)]
+    found = [row for row in rows if _is_wanted(row, wanted) and _began_with(db, row, wanted)]
     return sorted(found, key=_age, reverse=True)[: at_most(wanted.limit)]
 
 
@@ -79,12 +93,25 @@ def _is_wanted(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
     )
 
 
-def _began_with(db: MemoryDatabase, row: ExecutionRow, where: bytes | None) -> bool:
-    return where is None or document_contains(db.inputs.get(row.head.execution_id), where)
+def _began_with(db: MemoryDatabase, row: ExecutionRow, wanted: ExecutionFilter) -> bool:
+    given = db.inputs.get(row.head.execution_id)
+    return (wanted.where is None or document_contains(given, wanted.where)) and (
+        not wanted.conditions or document_fulfils(given, wanted.conditions)
+    )
 
 
 def _age(row: ExecutionRow) -> tuple[int, str]:
     return row.info.created_at, row.head.execution_id
+
+
+def paused(db: MemoryDatabase, wanted: PausedFilter) -> list[ExecutionRow]:
+    """List paused executions, the one paused longest first."""
+    check_ids([wanted.after[1]] if wanted.after is not None else [])
+    heads = [(head.paused_at, id_) for id_, head in db.heads.items() if wanted.workflow in (None, head.workflow)]
+    found = sorted(
+        (at, id_) for at, id_ in heads if at is not None and (wanted.after is None or (at, id_) > wanted.after)
+    )
+    return [_execution(db, id_) for _, id_ in found[: at_most(wanted.limit)]]
 
 
 def history(db: MemoryDatabase, execution_id: str, since: int, limit: int) -> list[Entry]:
@@ -118,6 +145,22 @@ def _point_age(row: PointRow) -> tuple[int, str]:
 def counts(db: MemoryDatabase) -> dict[str, int]:
     """Count executions by status."""
     return dict(Counter(head.status for head in db.heads.values()))
+
+
+def gauges(db: MemoryDatabase, now: int, before: int) -> Gauges:
+    """Tell how things stand."""
+    rows = [
+        (
+            head.status,
+            1,
+            head.commands_seq - head.commands_done,
+            int(head.wake_at is not None and head.wake_at <= now),
+            int(head.paused_at is not None and head.paused_at < before),
+            head.paused_at,
+        )
+        for head in db.heads.values()
+    ]
+    return summed_up(rows)
 
 
 def version(db: MemoryDatabase, hash_: str) -> Version | None:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
+from layover.stores.memory import auditing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.ports.records import Signal, Wait
+    from layover.ports.records import AuditEntry, Signal, Wait
     from layover.stores.memory.database import MemoryDatabase
 
 
-def keep(db: MemoryDatabase, signal: Signal) -> bool:
+def keep(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
     """Keep a signal, unless it is there."""
     if signal.id in db.signals:
         return False
     db.signals[signal.id] = signal
     db.undispatched.add(signal.id)
+    auditing.write(db, audit)
     return True
 
 

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import Version
 from layover.stores.checks import check_ids, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.memory import (
@@ -14,12 +13,14 @@ from layover.stores.memory import (
     claiming,
     commanding,
     copying,
+    definitions,
     limiting,
     messaging,
     purging,
     reading,
     signalling,
 )
+from layover.stores.memory.access import MemoryAccess
 from layover.stores.memory.database import MemoryDatabase
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from layover.ports.records import (
         Admission,
         Append,
+        AuditEntry,
         Claim,
         Claims,
         Command,
@@ -38,22 +40,25 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         ExecutionRow,
+        Gauges,
         Lease,
         Loaded,
         Message,
         Outbox,
         Outcome,
+        PausedFilter,
         PointFilter,
         PointRow,
         Refusal,
         Reserved,
         Signal,
+        Version,
         Wait,
         Wish,
     )
 
 
-class MemoryStore:
+class MemoryStore(MemoryAccess):
     """One instance's way to a database, which others may share."""
 
     lanes = 1
@@ -80,6 +85,10 @@ class MemoryStore:
     async def now(self) -> int:
         """Return the time of the clock that all instances go by."""
         return self.database.clock()
+
+    async def check_shape(self) -> None:
+        """Raise why the tables are not in the shape that this release needs."""
+        await self._turn()
 
     async def _turn(self) -> MemoryDatabase:
         """Let others go first, as waiting for a disk would; what then follows is done without a break."""
@@ -134,9 +143,11 @@ class MemoryStore:
         check_ids(command.execution_id for command in commands)
         return commanding.enqueue(await self._turn(), commands, now)
 
-    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
+    async def answer(
+        self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
+    ) -> Reserved | Refusal:
         """Take an answer."""
-        return commanding.answer(await self._turn(), answer, source, now, wish)
+        return commanding.answer(await self._turn(), answer, source, now, wish, audit)
 
     # Outboxes
 
@@ -165,9 +176,9 @@ class MemoryStore:
 
     # Signals
 
-    async def keep_signal(self, signal: Signal) -> bool:
+    async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return signalling.keep(await self._turn(), signal)
+        return signalling.keep(await self._turn(), signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
@@ -251,15 +262,11 @@ class MemoryStore:
 
     # Definitions
 
-    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
-        """Keep a definition as the newest version, unless it is that already."""
-        db = await self._turn()
-        newest = reading.latest(db, workflow)
-        if newest is not None and newest.hash == hash_:
-            return newest
-        number = newest.number + 1 if newest is not None else 1
-        db.versions.append(Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=now))
-        return db.versions[-1]
+    async def save_version(
+        self, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None = None
+    ) -> Version:
+        """Keep a definition."""
+        return definitions.save(await self._turn(), workflow, hash_, document, now, audit)
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
@@ -283,6 +290,10 @@ class MemoryStore:
         """List executions."""
         return reading.page(await self._turn(), wanted)
 
+    async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
+        """List paused executions."""
+        return reading.paused(await self._turn(), wanted)
+
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
         return reading.history(await self._turn(), execution_id, since, limit)
@@ -298,6 +309,10 @@ class MemoryStore:
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
         return reading.counts(await self._turn())
+
+    async def gauges(self, now: int, before: int) -> Gauges:
+        """Tell how things stand."""
+        return reading.gauges(await self._turn(), now, before)
 
     # Locks
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreError, StoreUnusable
 from layover.ports.records import CLOSED, Claimed, Command, Refusal, Reserved
+from layover.stores.postgres import auditing
 from layover.stores.postgres.commanding import until_seen
 from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.rows import HEAD_COLUMNS, command_of, head_of, point_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
-    from layover.ports.records import Claim, Head
+    from layover.ports.records import AuditEntry, Claim, Head
     from layover.stores.postgres.database import Database, Row, Runs, Transaction
 
 Told: TypeAlias = "Reserved | Refusal"
@@ -42,6 +43,7 @@ class Asked(NamedTuple):
     source: str
     now: int
     wish: Claim | None
+    audit: AuditEntry | None = None
 
 
 class Answers:
@@ -87,6 +89,7 @@ class _Judged(NamedTuple):
     point: Point
     command: Command
     wish: Claim | None
+    audit: AuditEntry | None
 
 
 async def attempt(db: Runs, group: Sequence[Asked]) -> list[Told | None]:
@@ -110,7 +113,7 @@ def _sought(group: Sequence[Asked]) -> tuple[list[str], list[str]]:
 
 
 def _judge(place: int, asked: Asked, row: Row | None) -> Told | _Judged:
-    given, source, now, wish = asked
+    given, source, now, wish, audit = asked
     if row is None:
         return unknown_point(given.point)
     found, kept, before = point_of(row[1 : _POINT_COLUMNS + 1]), row[_POINT_COLUMNS + 1 : -1], row[-1]
@@ -133,13 +136,12 @@ def _judge(place: int, asked: Asked, row: Row | None) -> Told | _Judged:
     source_n = 0 if source else n
     body = msgspec.json.encode(given)
     command = Command(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
-    return _Judged(place, head, point, command, wish)
+    return _Judged(place, head, point, command, wish, audit)
 
 
 async def _write(db: Runs, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
     """Write answers whose heads are as they were read; claim executions for who wishes it, if nobody drives them."""
-    rows = await db.fetch(
-        "answer",
+    values = (
         [one.head.execution_id for one in judged],
         [one.head.last_seq for one in judged],
         [one.head.commands_seq for one in judged],
@@ -154,6 +156,12 @@ async def _write(db: Runs, judged: list[_Judged]) -> list[tuple[_Judged, Reserve
         [one.wish.instance if one.wish is not None else None for one in judged],
         [one.wish.lease_until if one.wish is not None else one.command.at for one in judged],
     )
+    audited = [(one.head.execution_id, one.audit) for one in judged if one.audit is not None]
+    if audited:
+        entries = ([id_ for id_, _ in audited], *auditing.columns([entry for _, entry in audited]))
+        rows = await db.fetch("answer_audited", *values, *entries)
+    else:
+        rows = await db.fetch("answer", *values)
     written: dict[str, list[Row]] = {}
     for row in rows:
         written.setdefault(row[0], []).append(row)

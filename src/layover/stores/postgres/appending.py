@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import astuple
 
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
@@ -194,6 +195,8 @@ class _Group:
             self._add("messages", _MESSAGES, row)
         for token in append.tokens:
             self._add("tokens", _TOKENS, (id_, token.hash, token.point))
+        if append.audit is not None:
+            self._add("audited", _AUDITED, (id_, *astuple(append.audit)))
 
     def _change_points(self, append: Append) -> None:
         """Add what became of pause points. A row is written once, so all that happened to a point comes together."""
@@ -256,6 +259,18 @@ _OPENED = (
     "opened_workflows",
 )
 _CHANGED = ("changed_ids", "changed_points", "changed_status", "changed_closed_at", "changed_bodies")
+_AUDITED = (
+    "audited_ids",
+    "audit_ids",
+    "audit_at",
+    "audit_users",
+    "audit_acts",
+    "audit_targets",
+    "audit_executions",
+    "audit_credentials",
+    "audit_requests",
+    "audit_details",
+)
 _WAITS = ("wait_ids", "wait_names", "wait_keys", "wait_points")
 _UNWAITED = ("unwaited_ids", "unwaited_points")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError
 from layover.ports.records import Enqueued, Refusal
+from layover.stores.postgres import auditing
 from layover.stores.refusals import execution_closed, unknown_execution
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ async def enqueue(db: Runs, commands: Sequence[Enqueue], now: int) -> list[Enque
         [command.source for command in commands],
         [command.source_n for command in commands],
     )
-    rows = await until_seen(lambda: db.fetch("enqueue", *values, now))
+    audited = [(place, one.audit) for place, one in enumerate(commands, start=1) if one.audit is not None]
+    if audited:
+        entries = ([place for place, _ in audited], *auditing.columns([entry for _, entry in audited]))
+        rows = await until_seen(lambda: db.fetch("enqueue_audited", *values, now, *entries))
+    else:
+        rows = await until_seen(lambda: db.fetch("enqueue", *values, now))
     return [_enqueued(command, row) for command, row in zip(commands, rows, strict=True)]
 
 

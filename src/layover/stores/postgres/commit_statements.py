@@ -24,7 +24,18 @@ _TABLES = {
     RESTING_MOVES: ("resting_moves", "locked", "moved_or_rested", "entries"),
 }
 # What belongs to executions whose append has passed.
-BELONGINGS = ("earlier", "opened", "changed", "waits", "unwaited", "snapshots", "ended", "messages", "tokens")
+BELONGINGS = (
+    "earlier",
+    "opened",
+    "changed",
+    "waits",
+    "unwaited",
+    "snapshots",
+    "ended",
+    "messages",
+    "tokens",
+    "audited",
+)
 
 
 class CommitStatement(NamedTuple):

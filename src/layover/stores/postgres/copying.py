@@ -12,7 +12,7 @@ from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, Used
 from layover.ports.records import Token
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
-from layover.stores.postgres import eras
+from layover.stores.postgres import eras, keys
 from layover.stores.postgres.limiting import save_places
 from layover.stores.postgres.reading import commands_of_many
 from layover.stores.postgres.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
@@ -134,6 +134,9 @@ async def _keep(tx: Transaction, batch: Batch) -> None:
     await save_places(tx, [whole.place for whole in wholes if whole.place is not None])
     await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
     await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
+    await _insert(tx, "insert_keys", map(keys.columns, batch.keys))
+    await _insert(tx, "insert_standings", map(astuple, batch.standings))
+    await _insert(tx, "insert_audit", map(astuple, batch.audit))
 
 
 async def _insert(tx: Transaction, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -159,6 +162,7 @@ def _head_columns(row: ExecutionRow) -> tuple[object, ...]:
         head.takeovers,
         _json(head.missing),
         head.missing_since,
+        head.paused_at,
         row.info.created_at,
     )
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.stores.postgres import auditing
 from layover.stores.postgres.rows import version_of
 
 if TYPE_CHECKING:
-    from layover.ports.records import Version
+    from layover.ports.records import AuditEntry, Version
     from layover.stores.postgres.database import Database
 
 
-async def save(db: Database, workflow: str, hash_: str, document: bytes, now: int) -> Version:
-    """Keep a definition as the newest version, unless it is that already."""
+async def save(db: Database, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None) -> Version:
+    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
+    by, entries = (audit.user, [audit]) if audit is not None else ("", [])
     while True:
-        row = await db.fetchrow("save_version", workflow, hash_, document, now)
+        row = await db.fetchrow("save_version", workflow, hash_, document, now, by, *auditing.columns(entries))
         if row is not None:
             return version_of(row)
         # Somebody else took the number while we looked; whoever did is done, so this cannot go on for ever.

@@ -20,6 +20,8 @@ _EXISTS = {
     "outbox_pkey": ("message_exists", "There is such a message already"),
     "tokens_pkey": ("token_exists", "A token was given out before"),
     "tokens_by_hash": ("token_exists", "A token was given out before"),
+    "keys_pkey": ("key_exists", "There is such a key already"),
+    "keys_by_hash": ("key_exists", "There is such a key already"),
 }
 
 
@@ -28,8 +30,8 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
     match error:
         case pg.UniqueViolationError() if error.constraint_name in _EXISTS:
             code, text = _EXISTS[error.constraint_name]
-            # The detail names the key; that of a token is a secret.
-            detail = f": {error.detail}" if error.detail and code != "token_exists" else "."
+            # The detail names what was sought; that of a token or a key is a secret.
+            detail = f": {error.detail}" if error.detail and code not in ("token_exists", "key_exists") else "."
             return StoreError(f"{text}{detail}", code=code)
         case pg.NotNullViolationError(column_name="version_id"):
             return StoreError("There is no such version of the workflow.", code="unknown_version")

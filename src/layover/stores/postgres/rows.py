@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from layover.core.engine.state import Point
+from layover.ports.access import Key, Reply, Standing
 from layover.ports.records import (
+    AuditEntry,
     Closed,
     Command,
     Entry,
@@ -31,13 +34,14 @@ if TYPE_CHECKING:
 
     Columns: TypeAlias = Sequence[Any] | Row
 
-HEAD_COLUMNS = 14
+HEAD_COLUMNS = 15
 INFO_COLUMNS = 8
 
 
 def head_of(row: Columns) -> Head:
     """Return a head."""
-    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, types, since = row
+    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, *others = row
+    types, since, paused_at = others
     return Head(
         execution_id=id_,
         workflow=workflow,
@@ -53,6 +57,7 @@ def head_of(row: Columns) -> Head:
         takeovers=lost,
         missing=tuple(types) if types is not None else (),
         missing_since=since,
+        paused_at=paused_at if status == "paused" else None,  # a release that does not know it leaves it behind
     )
 
 
@@ -73,10 +78,14 @@ def info_of(row: Columns) -> NewExecution:
 
 def execution_of(row: Columns) -> ExecutionRow:
     """Return an execution in a list."""
-    finished_at, outcome, error_code = row[HEAD_COLUMNS + INFO_COLUMNS :]
+    finished_at, outcome, error_code, number = row[HEAD_COLUMNS + INFO_COLUMNS :]
+    head, info = head_of(row[:HEAD_COLUMNS]), info_of(row[HEAD_COLUMNS : HEAD_COLUMNS + INFO_COLUMNS])
+    if head.status == "paused" and head.paused_at is None:  # by a release that does not know it
+        head = replace(head, paused_at=info.created_at)
     return ExecutionRow(
-        head=head_of(row[:HEAD_COLUMNS]),
-        info=info_of(row[HEAD_COLUMNS : HEAD_COLUMNS + INFO_COLUMNS]),
+        head=head,
+        info=info,
+        version=number,
         finished_at=finished_at,
         closed=Closed(outcome=outcome, error_code=error_code) if finished_at is not None else None,
     )
@@ -146,4 +155,51 @@ def version_of(row: Columns) -> Version:
     return Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=created_at)
 
 
+def audit_of(row: Columns) -> AuditEntry:
+    """Return what somebody did."""
+    id_, at, user, act, target, execution_id, credential, request_id, details = row
+    return AuditEntry(
+        id=id_,
+        at=at,
+        user=user,
+        act=act,
+        target=target,
+        execution_id=execution_id or "",
+        credential=credential,
+        request_id=request_id,
+        details=details,
+    )
+
+
+def key_of(row: Columns) -> Key:
+    """Return a key."""
+    id_, prefix, hash_, name, user, roles, created_at, scopes, created_by, expires_at, ended_at = row
+    return Key(
+        id=id_,
+        prefix=prefix,
+        hash=hash_,
+        name=name,
+        user=user,
+        roles=_TEXTS.decode(roles),
+        created_at=created_at,
+        scopes=_TEXTS.decode(scopes) if scopes is not None else None,
+        created_by=created_by,
+        expires_at=expires_at,
+        ended_at=ended_at,
+    )
+
+
+def reply_of(row: Columns) -> Reply:
+    """Return what a request was answered."""
+    scope, key, fingerprint, until, status, body = row
+    return Reply(scope=scope, key=key, fingerprint=fingerprint, until=until, status=status, body=body)
+
+
+def standing_of(row: Columns) -> Standing:
+    """Return how a workflow stands."""
+    workflow, state, changed_at, reason, by = row
+    return Standing(workflow=workflow, state=state, changed_at=changed_at, reason=reason, by=by)
+
+
+_TEXTS = msgspec.json.Decoder(tuple[str, ...])
 _POINT = msgspec.json.Decoder(Point)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import astuple
+
 from layover.stores.checks import at_most
 from layover.stores.postgres.rows import signal_of, wait_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Signal, Wait
+    from layover.ports.records import AuditEntry, Signal, Wait
     from layover.stores.postgres.database import Runs
 
 
-async def keep(db: Runs, signal: Signal) -> bool:
+async def keep(db: Runs, signal: Signal, audit: AuditEntry | None) -> bool:
     """Keep a signal, unless it is there."""
     values = (signal.id, signal.name, signal.key, signal.at, signal.data)
+    if audit is not None:
+        return await db.fetchrow("insert_audited_signal", *values, *astuple(audit)) is not None
     return await db.fetchrow("insert_signal", *values) is not None
 
 

@@ -8,11 +8,18 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+# Where an entry of the audit log is written, by a part of the same name in `sql/audited`. Those that have none to write
+# have the statement without it.
+_AUDITED = "-- audited"
+
 
 @cache
 def statements(schema: str) -> dict[str, str]:
     """Return all statements as they read in a schema."""
-    return {name: in_schema(text, schema) for name, text in texts("sql").items()}
+    found = texts("sql")
+    for name, part in texts("sql/audited").items():
+        found[f"{name}_audited"] = found[name].replace(_AUDITED, f",\n{part}")
+    return {name: in_schema(text, schema) for name, text in found.items()}
 
 
 def texts(folder: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ from layover.stores.postgres import (
     reading,
     signalling,
 )
+from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.answering import Answers, Asked
 from layover.stores.postgres.database import Database
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from layover.ports.records import (
         Admission,
         Append,
+        AuditEntry,
         Claim,
         Claims,
         Command,
@@ -54,11 +56,13 @@ if TYPE_CHECKING:
         ExecutionFilter,
         ExecutionRow,
         Fault,
+        Gauges,
         Lease,
         Loaded,
         Message,
         Outbox,
         Outcome,
+        PausedFilter,
         PointFilter,
         PointRow,
         Refusal,
@@ -75,7 +79,7 @@ _GONE_AFTER = 30_000  # milliseconds without a word, and the name of an instance
 _log = logging.getLogger("layover.postgres")
 
 
-class PostgresStore:
+class PostgresStore(PostgresAccess):
     """One schema of one database."""
 
     lanes = 2  # while the server writes one group, the next can be on its way
@@ -151,6 +155,10 @@ class PostgresStore:
     async def now(self) -> int:
         """Return the time of the server's clock, which all instances go by; it is not asked for that."""
         return self._clock() if self._clock is not None else self._server_clock.now()
+
+    async def check_shape(self) -> None:
+        """Raise why the tables are not in the shape that this release needs."""
+        await migrations.check(self._db)
 
     async def _set_clock(self, db: Database) -> None:
         asked_at = running()
@@ -249,12 +257,14 @@ class PostgresStore:
         check_ids(command.execution_id for command in commands)
         return await commanding.enqueue(self._db, commands, now)
 
-    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
+    async def answer(
+        self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
+    ) -> Reserved | Refusal:
         """Take an answer."""
         db = self._db
         if self._answers is None:
             self._answers = Answers(db)
-        return await self._answers.take(Asked(answer, source, now, wish))
+        return await self._answers.take(Asked(answer, source, now, wish, audit))
 
     # Outboxes
 
@@ -283,9 +293,9 @@ class PostgresStore:
 
     # Signals
 
-    async def keep_signal(self, signal: Signal) -> bool:
+    async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return await signalling.keep(self._db, signal)
+        return await signalling.keep(self._db, signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
@@ -370,9 +380,11 @@ class PostgresStore:
 
     # Definitions
 
-    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
+    async def save_version(
+        self, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None = None
+    ) -> Version:
         """Keep a definition."""
-        return await definitions.save(self._db, workflow, hash_, document, now)
+        return await definitions.save(self._db, workflow, hash_, document, now, audit)
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
@@ -397,6 +409,10 @@ class PostgresStore:
         """List executions."""
         return await reading.page(self._db, wanted)
 
+    async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
+        """List paused executions."""
+        return await reading.paused(self._db, wanted)
+
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
         check_ids([execution_id])
@@ -413,6 +429,10 @@ class PostgresStore:
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
         return await reading.counts(self._db)
+
+    async def gauges(self, now: int, before: int) -> Gauges:
+        """Tell how things stand."""
+        return await reading.gauges(self._db, now, before)
 
     async def faults(self) -> list[Fault]:
         """Return rows that belong to nothing."""

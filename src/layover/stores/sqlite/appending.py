@@ -16,6 +16,7 @@ from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.containment import kept_input
 from layover.stores.ids import key
+from layover.stores.sqlite import auditing
 from layover.stores.sqlite.reading import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
 
@@ -47,6 +48,8 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
                 closed += [(change.id,) for change in append.points if isinstance(change, ClosedPoint)]
             if append.messages or append.tokens:
                 _send(db, id_, append)
+            if append.audit is not None:
+                auditing.write(db, append.audit)
             first, count = append.expected_seq + 1, append.count
             if append.earlier:
                 entries += [(id_, one.seq, one.count, one.at, one.events) for one in append.earlier]
@@ -69,15 +72,15 @@ def commit_informed(db: apsw.Connection, append: Append, decide: Callable[[tuple
 
 def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     expected, epoch, seen, rest = append.expected_seq, append.epoch, append.commands_seen, append.rest
-    last_seq = expected + append.count
+    last_seq, at = expected + append.count, append.at
     if rest is None:
-        cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, id_, append.owner, expected))
+        cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, at, id_, append.owner, expected))
     elif not rest.missing:
-        values = (last_seq, epoch, append.status, seen, rest.wake_at, id_, append.owner, expected)
+        values = (last_seq, epoch, append.status, seen, at, rest.wake_at, id_, append.owner, expected)
         cursor.execute(_APPEND_RESTING, values)
     else:
-        kept, at = types_kept(rest.missing), append.at
-        missing = (last_seq, epoch, append.status, seen, rest.wake_at, kept, at, id_, append.owner, expected)
+        kept = types_kept(rest.missing)
+        missing = (last_seq, epoch, append.status, seen, at, rest.wake_at, kept, id_, append.owner, expected)
         cursor.execute(_APPEND_MISSING, missing)
     db = cursor.connection
     if db.changes() == 1:
@@ -106,6 +109,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
             "epoch": append.epoch,
             "owner": append.owner if resting is None else None,
             "wake_at": append.lease_until if resting is None else resting.wake_at,
+            "paused_at": append.at if append.status == "paused" else None,
         },
     )
     if db.changes() != 1:

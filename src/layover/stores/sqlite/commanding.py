@@ -12,6 +12,7 @@ from layover.ports.errors import StoreUnusable
 from layover.ports.records import CLOSED, ChangedPoint, Claimed, Command, Enqueue, Enqueued, Head, Refusal, Reserved
 from layover.stores.ids import key
 from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
+from layover.stores.sqlite import auditing
 from layover.stores.sqlite.appending import change_point
 from layover.stores.sqlite.reading import commands_after, head_by, point_by
 from layover.stores.sqlite.statements import SQL
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
-    from layover.ports.records import Claim
+    from layover.ports.records import AuditEntry, Claim
 
 
 def enqueue(db: apsw.Connection, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
@@ -41,6 +42,7 @@ def _enqueue(db: apsw.Connection, command: Enqueue, now: int) -> Enqueued | Refu
         return Enqueued(n=before, owner=head.owner, repeated=True)
     if head.status in CLOSED:
         return execution_closed(head.status)
+    auditing.write(db, command.audit)
     return Enqueued(n=_take(db, head, command, now), owner=head.owner)
 
 
@@ -69,7 +71,9 @@ def _insert(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> Comm
     return taken
 
 
-def answer(db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None) -> Reserved | Refusal:
+def answer(
+    db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
+) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
     found = point_by(db, given.point)
     if found is None:
@@ -91,6 +95,7 @@ def answer(db: apsw.Connection, given: Answer, source: str, now: int, wish: Clai
     if point is found.point:  # the same person said the same before
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, id_, now, ChangedPoint(point=point))
+    auditing.write(db, audit)
     command = Enqueue(
         execution_id=head.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source, source_n=0
     )

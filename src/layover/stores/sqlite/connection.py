@@ -10,6 +10,7 @@ import apsw
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
 from layover.stores.containment import document_contains
+from layover.stores.fulfilment import as_written, document_fulfils
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +43,21 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
 def teach(db: apsw.Connection) -> None:
     """Let the statements of a connection ask what SQLite itself does not know."""
     db.create_scalar_function("contains", _contains, 2, deterministic=True)
+    db.create_scalar_function("fulfils", _fulfils, 2, deterministic=True)
 
 
 def _contains(*values: apsw.SQLiteValue) -> bool:
     document, where = values
     return isinstance(document, bytes) and isinstance(where, bytes) and document_contains(document, where)
+
+
+def _fulfils(*values: apsw.SQLiteValue) -> bool:
+    document, conditions = values
+    return (
+        isinstance(document, bytes)
+        and isinstance(conditions, bytes)
+        and document_fulfils(document, as_written(conditions))
+    )
 
 
 def locks_beside(path: Path) -> Path:

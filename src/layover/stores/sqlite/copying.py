@@ -11,6 +11,7 @@ from layover.ports.errors import StoreError
 from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
 from layover.ports.records import Token
 from layover.stores.ids import key, text
+from layover.stores.sqlite import keys
 from layover.stores.sqlite.appending import types_kept
 from layover.stores.sqlite.limiting import save_place
 from layover.stores.sqlite.reading import commands_after
@@ -85,6 +86,10 @@ def keep(db: apsw.Connection, batch: Batch) -> None:
     signals = [{**asdict(kept.signal), "dispatched": kept.dispatched} for kept in batch.signals]
     db.executemany(SQL["insert_kept_signal"], signals)
     db.executemany(SQL["insert_rate"], [asdict(rate) for rate in batch.rates])
+    for one in batch.keys:
+        keys.insert(db, one)
+    db.executemany(SQL["insert_standing"], [asdict(standing) for standing in batch.standings])
+    db.executemany(SQL["insert_audit"], [asdict(entry) for entry in batch.audit])
 
 
 def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:

@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
+from layover.stores.sqlite import auditing
 from layover.stores.sqlite.reading import latest
+from layover.stores.sqlite.standing import revive
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
     import apsw
 
+    from layover.ports.records import AuditEntry
 
-def save(db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: int) -> Version:
-    """Keep a definition as the newest version, unless it is that already."""
+
+def save(
+    db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None
+) -> Version:
+    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
     newest = latest(db, workflow)
+    is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
     if newest is not None and newest.hash == hash_:
+        if is_revived:
+            auditing.write(db, audit)
         return newest
     version = Version(
         workflow=workflow,
@@ -32,4 +41,5 @@ def save(db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: i
         "created_at": version.created_at,
     }
     db.execute(SQL["insert_version"], values)
+    auditing.write(db, audit)
     return version

@@ -9,6 +9,8 @@ import msgspec
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most
 from layover.stores.containment import check_where
+from layover.stores.fulfilment import check_conditions, written
+from layover.stores.gauging import summed_up
 from layover.stores.ids import key
 from layover.stores.sqlite.rows import (
     command_of,
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         ExecutionRow,
+        Gauges,
         Head,
+        PausedFilter,
         PointFilter,
         PointRow,
         Version,
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
 # A list begins beyond any row: what is compared in any case can be sought in an index.
 _NEWEST = (2**63 - 1, b"\xff" * 16)
 _OLDEST = (-(2**63), "")
+_LONGEST = (-(2**63), b"")
 _WAITING = frozenset({"open", "answered"})
 
 
@@ -89,6 +94,7 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
         "status": _list(wanted.status),
         "tag": wanted.tag,
         "where": wanted.where,
+        "conditions": written(wanted.conditions) if wanted.conditions else None,
         "after_at": after_at,
         "after_id": after_id,
         "limit": at_most(wanted.limit),
@@ -98,6 +104,22 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
         values["parent_id"] = key(wanted.parent_id)
         statement = SQL["page_of_parent"]
     check_where(wanted.where)
+    check_conditions(wanted.conditions)
+    return [execution_of(row) for row in db.execute(statement, values)]
+
+
+def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
+    """List paused executions, the one paused longest first."""
+    after_at, after_id = (wanted.after[0], key(wanted.after[1])) if wanted.after is not None else _LONGEST
+    values: dict[str, apsw.SQLiteValue] = {
+        "after_at": after_at,
+        "after_id": after_id,
+        "limit": at_most(wanted.limit),
+    }
+    statement = SQL["paused"]
+    if wanted.workflow is not None:
+        values["workflow"] = wanted.workflow
+        statement = SQL["paused_of"]
     return [execution_of(row) for row in db.execute(statement, values)]
 
 
@@ -137,6 +159,11 @@ def point_by(db: apsw.Connection, point_id: str) -> PointRow | None:
 def counts(db: apsw.Connection) -> dict[str, int]:
     """Count executions by status."""
     return dict(db.execute(SQL["counts"]))
+
+
+def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
+    """Tell how things stand."""
+    return summed_up(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
 
 
 def version(db: apsw.Connection, hash_: str) -> Version | None:

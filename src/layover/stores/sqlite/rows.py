@@ -7,7 +7,9 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from layover.core.engine.state import Point
+from layover.ports.access import Key, Reply, Standing, WorkflowState
 from layover.ports.records import (
+    AuditEntry,
     Closed,
     Command,
     Entry,
@@ -26,13 +28,14 @@ from layover.stores.ids import text
 
 Row: TypeAlias = tuple[object, ...]
 
-HEAD_COLUMNS = 14
+HEAD_COLUMNS = 15
 INFO_COLUMNS = 8
 
 
 def head_of(row: tuple[Any, ...]) -> Head:
     """Return a head. Every claim and every answer reads one, so there are no casts: each is a call."""
-    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, types, since = row
+    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, *others = row
+    types, since, paused_at = others
     return Head(
         execution_id=text(id_),
         workflow=workflow,
@@ -48,12 +51,13 @@ def head_of(row: tuple[Any, ...]) -> Head:
         takeovers=lost,
         missing=missing_of(types) if types is not None else (),
         missing_since=since,
+        paused_at=paused_at,
     )
 
 
 def missing_of(kept: str) -> tuple[str, ...]:
     """Return node types that nobody had a function for."""
-    return _TYPES.decode(kept)
+    return _TEXTS.decode(kept)
 
 
 def info_of(row: Row) -> NewExecution:
@@ -73,11 +77,12 @@ def info_of(row: Row) -> NewExecution:
 
 def execution_of(row: Row) -> ExecutionRow:
     """Return an execution in a list."""
-    finished_at, outcome, error_code = row[HEAD_COLUMNS + INFO_COLUMNS :]
+    finished_at, outcome, error_code, number = row[HEAD_COLUMNS + INFO_COLUMNS :]
     closed = Closed(outcome=cast(str, outcome), error_code=cast(str, error_code)) if finished_at is not None else None
     return ExecutionRow(
         head=head_of(row[:HEAD_COLUMNS]),
         info=info_of(row[HEAD_COLUMNS : HEAD_COLUMNS + INFO_COLUMNS]),
+        version=cast(int, number),
         finished_at=cast("int | None", finished_at),
         closed=closed,
     )
@@ -169,5 +174,64 @@ def version_of(row: Row) -> Version:
     )
 
 
+def audit_of(row: Row) -> AuditEntry:
+    """Return what somebody did."""
+    id_, at, user, act, target, execution_id, credential, request_id, details = row
+    return AuditEntry(
+        id=cast(str, id_),
+        at=cast(int, at),
+        user=cast(str, user),
+        act=cast(str, act),
+        target=cast(str, target),
+        execution_id=cast("str | None", execution_id) or "",
+        credential=cast(str, credential),
+        request_id=cast(str, request_id),
+        details=cast(bytes, details),
+    )
+
+
+def key_of(row: Row) -> Key:
+    """Return a key."""
+    id_, prefix, hash_, name, user, roles, created_at, scopes, created_by, expires_at, ended_at = row
+    return Key(
+        id=cast(str, id_),
+        prefix=cast(str, prefix),
+        hash=cast(bytes, hash_),
+        name=cast(str, name),
+        user=cast(str, user),
+        roles=_TEXTS.decode(cast(str, roles)),
+        created_at=cast(int, created_at),
+        scopes=_TEXTS.decode(scopes) if isinstance(scopes, str) else None,
+        created_by=cast(str, created_by),
+        expires_at=cast("int | None", expires_at),
+        ended_at=cast("int | None", ended_at),
+    )
+
+
+def reply_of(row: Row) -> Reply:
+    """Return what a request was answered."""
+    scope, key, fingerprint, until, status, body = row
+    return Reply(
+        scope=cast(str, scope),
+        key=cast(str, key),
+        fingerprint=cast(bytes, fingerprint),
+        until=cast(int, until),
+        status=cast(int, status),
+        body=cast(bytes, body),
+    )
+
+
+def standing_of(row: Row) -> Standing:
+    """Return how a workflow stands."""
+    workflow, state, changed_at, reason, by = row
+    return Standing(
+        workflow=cast(str, workflow),
+        state=cast(WorkflowState, state),
+        changed_at=cast(int, changed_at),
+        reason=cast(str, reason),
+        by=cast(str, by),
+    )
+
+
 _POINT = msgspec.json.Decoder(Point)
-_TYPES = msgspec.json.Decoder(tuple[str, ...])
+_TEXTS = msgspec.json.Decoder(tuple[str, ...])

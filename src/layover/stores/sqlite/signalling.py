@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
+from layover.stores.sqlite import auditing
 from layover.stores.sqlite.rows import signal_of, wait_of
 from layover.stores.sqlite.statements import SQL
 
@@ -13,14 +14,17 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.ports.records import Signal, Wait
+    from layover.ports.records import AuditEntry, Signal, Wait
 
 
-def keep(db: apsw.Connection, signal: Signal) -> bool:
+def keep(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) -> bool:
     """Keep a signal, unless it is there."""
     values = {"id": signal.id, "name": signal.name, "key": signal.key, "at": signal.at, "data": signal.data}
     db.execute(SQL["insert_signal"], values)
-    return db.changes() == 1
+    if db.changes() != 1:
+        return False
+    auditing.write(db, audit)
+    return True
 
 
 def waits(db: apsw.Connection, name: str, key: str) -> list[Wait]:

@@ -30,6 +30,7 @@ from layover.stores.sqlite import (
     reading,
     signalling,
 )
+from layover.stores.sqlite.access import SqliteAccess
 from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, told, translated, write_ahead
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.writer import Writer
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from layover.ports.records import (
         Admission,
         Append,
+        AuditEntry,
         Claim,
         Claims,
         Command,
@@ -51,11 +53,13 @@ if TYPE_CHECKING:
         ExecutionFilter,
         ExecutionRow,
         Fault,
+        Gauges,
         Lease,
         Loaded,
         Message,
         Outbox,
         Outcome,
+        PausedFilter,
         PointFilter,
         PointRow,
         Refusal,
@@ -76,7 +80,7 @@ def _machine_time() -> int:
     return int(time() * 1000)
 
 
-class SqliteStore:
+class SqliteStore(SqliteAccess):
     """One database file."""
 
     lanes = 1  # there is one writer: with a second group on its way, both get smaller and in each other's way
@@ -167,6 +171,10 @@ class SqliteStore:
         """Return the time of the machine, which all instances on one file share."""
         return self._clock()
 
+    async def check_shape(self) -> None:
+        """Raise why the tables are not in the shape that this release needs."""
+        await self._read(lambda db: check(db, self.path))
+
     @property
     def transactions(self) -> int:
         """How many transactions have been written: many writes share one."""
@@ -219,9 +227,11 @@ class SqliteStore:
         check_ids(command.execution_id for command in commands)
         return await self._write(lambda db: commanding.enqueue(db, commands, now))
 
-    async def answer(self, answer: Answer, source: str, now: int, wish: Claim | None = None) -> Reserved | Refusal:
+    async def answer(
+        self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
+    ) -> Reserved | Refusal:
         """Take an answer."""
-        return await self._write(lambda db: commanding.answer(db, answer, source, now, wish))
+        return await self._write(lambda db: commanding.answer(db, answer, source, now, wish, audit))
 
     # Outboxes
 
@@ -250,9 +260,9 @@ class SqliteStore:
 
     # Signals
 
-    async def keep_signal(self, signal: Signal) -> bool:
+    async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return await self._write(lambda db: signalling.keep(db, signal))
+        return await self._write(lambda db: signalling.keep(db, signal, audit))
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
@@ -335,9 +345,11 @@ class SqliteStore:
 
     # Definitions
 
-    async def save_version(self, workflow: str, hash_: str, document: bytes, now: int) -> Version:
+    async def save_version(
+        self, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None = None
+    ) -> Version:
         """Keep a definition."""
-        return await self._write(lambda db: definitions.save(db, workflow, hash_, document, now))
+        return await self._write(lambda db: definitions.save(db, workflow, hash_, document, now, audit))
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
@@ -361,6 +373,10 @@ class SqliteStore:
         """List executions."""
         return await self._read(lambda db: reading.page(db, wanted))
 
+    async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
+        """List paused executions."""
+        return await self._read(lambda db: reading.paused(db, wanted))
+
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
         return await self._read(lambda db: reading.history(db, execution_id, since, limit))
@@ -376,6 +392,10 @@ class SqliteStore:
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
         return await self._read(reading.counts)
+
+    async def gauges(self, now: int, before: int) -> Gauges:
+        """Tell how things stand."""
+        return await self._read(lambda db: reading.gauges(db, now, before))
 
     async def faults(self) -> list[Fault]:
         """Return the damage to the file, and rows that belong to nothing."""

@@ -15,7 +15,7 @@ locked AS MATERIALIZED (
     SELECT
         heads.execution_id, heads.workflow, heads.status, heads.priority, heads.last_seq, heads.last_epoch,
         heads.epoch, heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers,
-        heads.missing, heads.missing_since,
+        heads.missing, heads.missing_since, heads.paused_at,
         given.point, given.point_status, given.point_body, given.at, given.body, given.source, given.source_n,
         given.instance, given.wake_at AS next_wake_at
     FROM given
@@ -46,10 +46,11 @@ woken AS (
     FROM locked
     WHERE heads.execution_id = locked.execution_id
 )
+-- audited
 SELECT
     locked.execution_id, locked.workflow, locked.status, locked.priority, locked.last_seq, locked.last_epoch,
     locked.epoch, locked.owner, locked.wake_at, locked.commands_seq, locked.commands_done, locked.takeovers,
-    locked.missing, locked.missing_since,
+    locked.missing, locked.missing_since, locked.paused_at,
     unread.n, unread.at, unread.kind, unread.body, unread.source, unread.source_n
 FROM locked
 LEFT JOIN layover.commands AS unread

@@ -3,7 +3,7 @@ SELECT
     points.id, points.execution_id, points.workflow, points.status, points.closed_at, points.body, points.schema,
     heads.execution_id, heads.workflow, heads.status, heads.priority, heads.last_seq, heads.last_epoch, heads.epoch,
     heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers, heads.missing,
-    heads.missing_since,
+    heads.missing_since, heads.paused_at,
     (
         SELECT commands.n
         FROM layover.commands AS commands

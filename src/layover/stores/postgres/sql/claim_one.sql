@@ -12,11 +12,12 @@ claimed AS (
     WHERE h.execution_id = f.execution_id
     RETURNING
         h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
-        h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, f.owner IS NOT NULL AS taken_over
+        h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+        f.owner IS NOT NULL AS taken_over
 )
 SELECT
     c.execution_id, c.workflow, c.status, c.priority, c.last_seq, c.last_epoch, c.epoch, c.owner, c.wake_at,
-    c.commands_seq, c.commands_done, c.takeovers, c.missing, c.missing_since, c.taken_over,
+    c.commands_seq, c.commands_done, c.takeovers, c.missing, c.missing_since, c.paused_at, c.taken_over,
     n.next_due, n.now
 FROM (
     SELECT

@@ -55,6 +55,7 @@ woken AS (
     INNER JOIN locked ON locked.execution_id = last.execution_id
     WHERE heads.execution_id = last.execution_id
 )
+-- audited
 SELECT
     locked.status,
     locked.owner,

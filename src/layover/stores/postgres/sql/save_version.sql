@@ -11,7 +11,26 @@ added AS (
     WHERE NOT EXISTS (SELECT 1 FROM newest WHERE hash = $2)
     ON CONFLICT (workflow, number) DO NOTHING
     RETURNING workflow, number, hash, document, created_at
+),
+saved AS MATERIALIZED (
+    SELECT workflow, number, hash, document, created_at FROM added
+    UNION ALL
+    SELECT workflow, number, hash, document, created_at FROM newest WHERE hash = $2
+),
+revived AS (
+    UPDATE layover.standings
+    SET state = 'active', changed_at = $4, reason = '', changed_by = $5::text
+    WHERE workflow = $1 AND state = 'deleted' AND EXISTS (SELECT 1 FROM saved)
+    RETURNING 1
+),
+audited AS (
+    INSERT INTO layover.audit (id, at, "user", act, target, execution_id, credential, request_id, details)
+    SELECT a.id, a.at, a."user", a.act, a.target, nullif(a.execution_id, ''), a.credential, a.request_id, a.details
+    FROM unnest(
+        $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+        $14::bytea[]
+    ) AS a (id, at, "user", act, target, execution_id, credential, request_id, details)
+    WHERE EXISTS (SELECT 1 FROM added) OR EXISTS (SELECT 1 FROM revived)
+    ON CONFLICT DO NOTHING
 )
-SELECT workflow, number, hash, document, created_at FROM added
-UNION ALL
-SELECT workflow, number, hash, document, created_at FROM newest WHERE hash = $2
+SELECT workflow, number, hash, document, created_at FROM saved

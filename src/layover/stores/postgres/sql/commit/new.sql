@@ -16,12 +16,13 @@ given_new AS MATERIALIZED (
 new_heads AS (
     INSERT INTO layover.heads (
         execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq,
-        commands_done, takeovers, created_at, missing, missing_since
+        commands_done, takeovers, created_at, missing, missing_since, paused_at
     )
     SELECT
         execution_id, workflow, status, priority, last_seq, epoch, epoch, owner, wake_at, 0, 0, 0, created_at,
         CASE WHEN missing IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(missing::jsonb)) END,
-        CASE WHEN missing IS NOT NULL THEN at END
+        CASE WHEN missing IS NOT NULL THEN at END,
+        CASE WHEN status = 'paused' THEN at END
     FROM given_new
     ORDER BY execution_id
     ON CONFLICT DO NOTHING

@@ -1,0 +1,71 @@
+"""A server with two workflows, one of which waits for your approval: `make run`, or `python examples/serve.py`.
+
+Everything is kept in the folder `.run`, so what was not answered still waits the next time. The key that the printed
+commands use is made for this example and kept beside the database; a server of yours gets it by LAYOVER_ADMIN_KEY, or
+makes one at its first start and shows it once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from layover import Engine, Settings
+from layover.cli.main import run_command
+
+HERE = Path(__file__).parent
+FOLDER = HERE.parent / ".run"
+WORKFLOWS = [HERE / "server", HERE / "order.yaml"]
+
+sys.path.insert(0, str(HERE / "server"))
+import nodes  # noqa: E402 - from the folder that was just named
+
+
+def admin_key() -> str:
+    """Return the key of this example, made at its first run; only who owns the folder can read it."""
+    file = FOLDER / "admin-key"
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_urlsafe(32))
+    return file.read_text()
+
+
+async def waiting(database: str, url: str) -> tuple[str, str]:
+    """Return an approval that is waited for, and its execution; a refund is started if there is none."""
+    settings = Settings(public_url=url)
+    async with Engine(database, nodes=[nodes.find_payment, nodes.pay_back], settings=settings) as engine:
+        await engine.register(HERE / "server" / "refund.yaml")
+        found = [row for row in await engine.points() if row.workflow == "refund"]
+        if not found:
+            execution = await engine.start("refund", {"order": "A-17", "amount": 250}, wait="rest")
+            found = list(await engine.points(execution.id))
+        return found[0].point.id, found[0].execution_id
+
+
+def main() -> int:
+    """Serve until told to stop."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--port", type=int, default=8080)
+    port = parser.parse_args().port
+    FOLDER.mkdir(mode=0o700, exist_ok=True)
+    database, url = f"sqlite:///{FOLDER / 'layover.db'}", f"http://127.0.0.1:{port}"
+    point, execution = asyncio.run(waiting(database, url))
+    key = os.environ.setdefault("LAYOVER_ADMIN_KEY", admin_key())
+
+    who = f"-H 'Authorization: Bearer {key}'"
+    print("A refund waits for an approval. In another terminal, list what waits, watch it, and approve it:\n")
+    print(f"  curl -s {url}/api/v1/approvals {who}\n")
+    print(f"  curl -sN {url}/api/v1/executions/{execution}/stream {who}\n")
+    print(f"  curl -s -X POST {url}/api/v1/approvals/{point}/approve {who}\n", flush=True)
+
+    workflows = [word for path in WORKFLOWS for word in ("--workflows", str(path))]
+    functions = ["--nodes", str(HERE / "server" / "nodes.py")]
+    return run_command(["serve", "--db", database, "--port", str(port), *workflows, *functions])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

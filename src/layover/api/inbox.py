@@ -1,0 +1,114 @@
+"""Lists of pause points; the inbox is those that wait for one person.
+
+Whose answer a point waits for is the core's to say, so it cannot be asked of a database: the open points are gone
+through, a bounded number for one page. A page may therefore be short, or empty, and still have a next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from layover.api.answering import needs_of, person_of
+from layover.api.cursors import cursor_of, parsed
+from layover.api.presenting.points import point_of
+from layover.api.resources.shared import ExecutionId, Page, WorkflowName
+from layover.core.engine.events import PointKind
+from layover.core.people import Rules, may_decide
+from layover.ports.records import PointFilter
+from layover.runtime.ids import checked_id
+
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.api.permissions import Caller
+    from layover.api.resources.points import PausePoint
+    from layover.ports.records import PointRow
+
+PointStatus = Literal["open", "answered", "applied", "expired", "cancelled", "superseded"]
+
+_PAGE: Final = 100
+_MOST_PAGES: Final = 10
+_FOR_PEOPLE: Final = ("approval", "form")
+
+
+class ApprovalsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which approvals to list, the oldest first. With `for=me`, those that the caller may decide."""
+
+    execution_id: ExecutionId | None = None
+    workflow: WorkflowName | None = None
+    status: list[PointStatus] = []
+    for_: Literal["me"] | None = msgspec.field(name="for", default=None)
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    cursor: str | None = None
+
+
+class PointsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which points to list, the oldest first. With `for=me`, those that the caller may answer."""
+
+    execution_id: ExecutionId | None = None
+    workflow: WorkflowName | None = None
+    kind: PointKind | None = None
+    status: list[PointStatus] = []
+    for_: Literal["me"] | None = msgspec.field(name="for", default=None)
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    cursor: str | None = None
+
+
+async def listed(call: Call[Any, Any], query: ApprovalsQuery | PointsQuery, kind: PointKind | None) -> Page[PausePoint]:
+    """Return a page of points."""
+    settings = call.services.settings
+    most = min(query.limit or settings.page, settings.longest_page)
+    wanted = PointFilter(
+        execution_id=checked_id(query.execution_id) if query.execution_id is not None else None,
+        workflow=query.workflow,
+        kind=kind,
+        status=tuple(query.status),
+        after=parsed(query.cursor) if query.cursor is not None else None,
+        limit=most + 1,
+    )
+    rows, cursor = await (_inbox(call, wanted, most) if query.for_ == "me" else _page(call, wanted, most))
+    return Page(items=await _shown(call, rows), next=cursor)
+
+
+async def _page(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
+    rows = await call.services.store.points(wanted)
+    return rows[:most], _behind(rows[most - 1]) if len(rows) > most else None
+
+
+async def _inbox(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
+    """Return what waits for the caller, and where to go on looking."""
+    if wanted.status and "open" not in wanted.status:
+        return [], None
+    wanted = replace(wanted, status=("open",), limit=_PAGE)
+    found: list[PointRow] = []
+    for _ in range(_MOST_PAGES):
+        rows = await call.services.store.points(wanted)
+        found += [row for row in rows if _waits_for(call.caller, row)]
+        if len(found) > most:
+            return found[:most], _behind(found[most - 1])
+        if len(rows) < _PAGE:
+            return found, None
+        wanted = replace(wanted, after=(rows[-1].point.opened_at, rows[-1].point.id))
+    return found, cursor_of(*wanted.after) if wanted.after is not None else None
+
+
+def _waits_for(caller: Caller, row: PointRow) -> bool:
+    point = row.point
+    if point.kind not in _FOR_PEOPLE or not caller.may(needs_of(point)):
+        return False
+    return may_decide(point.rules or Rules(), person_of(caller), point.decisions) is None
+
+
+def _behind(row: PointRow) -> str:
+    return cursor_of(row.point.opened_at, row.point.id)
+
+
+async def _shown(call: Call[Any, Any], rows: list[PointRow]) -> list[PausePoint]:
+    """Return points as they are told; those that are answered and not applied yet have a place in line."""
+    places: dict[str, int] = {}
+    for execution_id in {row.execution_id: None for row in rows if row.status == "answered"}:
+        places |= await call.engine.queue(execution_id)
+    return [point_of(row, places.get(row.point.id)) for row in rows]

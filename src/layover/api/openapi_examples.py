@@ -1,0 +1,76 @@
+"""Bodies as somebody would send them, for the document: by the struct that they become, unless a route has its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from layover.api.resources import access, executions, outside, points, shared, workflows
+
+if TYPE_CHECKING:
+    from layover.api.routing import Route
+
+DEFINITION: Final[dict[str, Any]] = {
+    "name": "order",
+    "description": "Above a hundred, somebody looks at it first.",
+    "nodes": [
+        {"id": "worth", "type": "condition", "if": "input.amount > 100"},
+        {"id": "review", "type": "approval", "title": "Order of ${input.amount}", "approvers": {"roles": ["finance"]}},
+        {"id": "pay", "type": "http", "method": "POST", "url": "https://pay.example.com/charges"},
+        {"id": "refused", "type": "end", "outcome": "refused"},
+    ],
+    "edges": [
+        {"from": "worth", "port": "true", "to": "review"},
+        {"from": "worth", "port": "false", "to": "pay"},
+        {"from": "review", "port": "approved", "to": "pay"},
+        {"from": "review", "port": "rejected", "to": "refused"},
+    ],
+}
+
+EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
+    shared.EmptyBody: {"nothing": {}},
+    shared.ReasonBody: {"with_a_reason": {"reason": "Waiting for the new price list"}, "without": {}},
+    executions.StartBody: {
+        "start": {"workflow": "order", "input": {"amount": 250}},
+        "later_and_important": {
+            "workflow": "order",
+            "input": {"amount": 250},
+            "tags": ["web"],
+            "priority": 10,
+            "delay": "1h30m",
+            "correlation_id": "cart-4711",
+        },
+        "wait_for_it": {"workflow": "order", "input": {"amount": 50}, "wait": "10s"},
+    },
+    executions.ResumeBody: {"with_data": {"resume_data": {"price_list": "2026-03"}, "reason": "The list is there"}},
+    executions.RewindBody: {"back_to_a_node": {"to": "review", "reason": "It was the wrong amount"}},
+    points.AnswerBody: {
+        "form": {"data": {"quantity": 3}},
+        "approval": {"approved": True, "comment": "Fine by me"},
+    },
+    points.DecisionBody: {"with_a_comment": {"comment": "Fine by me"}},
+    points.ResumePointBody: {
+        "form": {"input": {"quantity": 3}},
+        "approval": {"approved": False, "comment": "Too expensive"},
+    },
+    outside.SignalBody: {"signal": {"name": "payment.settled", "key": "order-17", "data": {"amount": 250}}},
+    outside.CallbackFailure: {"failure": {"message": "The printer is out of paper", "retryable": True}},
+    workflows.DryRunBody: {
+        "approved": {"input": {"amount": 250}, "outputs": {"pay": {"id": "ch_1"}}, "answers": {"review": True}}
+    },
+    workflows.PauseWorkflowBody: {"running_ones_too": {"reason": "The shop is closed", "running": True}},
+    workflows.BundleBody: {"one_workflow": {"format": "layover/1", "workflows": [DEFINITION]}},
+    access.KeyBody: {
+        "for_a_job": {"name": "nightly import", "user": "importer", "roles": ["operator"], "expires_in": "90d"}
+    },
+    access.RotateBody: {"with_time_to_change_over": {"grace": "1h"}},
+}
+
+# Bodies that are free JSON, by the name of their operation.
+FREE: Final[dict[str, dict[str, Any]]] = {"call_back": {"output": {"printed": True, "pages": 3}}}
+
+
+def examples_of(route: Route) -> dict[str, object]:
+    """Return the bodies that a route shows."""
+    if route.body is None:
+        return {}
+    return route.examples or EXAMPLES.get(route.body) or FREE.get(route.name, {})

@@ -1,0 +1,132 @@
+"""What is paused in a workflow: executions with the places where people are awaited, each as soon as it is reached.
+
+An execution is found by its oldest place that is not done with, whatever its other branches are doing; there it stands
+in the list, and once nobody is awaited in it any more it is gone from there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from layover.api.cursors import cursor_of
+from layover.api.presenting.moments import moment
+from layover.api.presenting.points import point_of
+from layover.api.resources.points import (
+    CamelLoopScope,
+    CamelParallelScope,
+    PausedExecution,
+    PausedOfWorkflow,
+    PausedPoint,
+)
+from layover.ports.records import PointFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from layover.api.calls import Call
+    from layover.ports.records import PointRow
+
+    ResumeStatus = Literal["paused", "queued", "resumed", "expired", "cancelled"]
+
+_FOR_PEOPLE: Final = ("approval", "form")
+_NOT_DONE: Final = ("open", "answered")
+_PAGE: Final = 100
+_MOST_PAGES: Final = 10
+_TOLD_AS: Final[dict[str, ResumeStatus]] = {
+    "open": "paused",
+    "answered": "queued",
+    "applied": "resumed",
+    "expired": "expired",
+}
+
+
+async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | None, most: int) -> PausedOfWorkflow:
+    """Return executions of a workflow that people are awaited in, the one that has waited longest first."""
+    known: dict[str, list[PointRow]] = {}
+    found: list[PausedExecution] = []
+    last = after
+    for _ in range(_MOST_PAGES):
+        rows = await _not_done(call, workflow, after)
+        for row in rows:
+            if row.execution_id not in known:
+                known[row.execution_id] = await _of_execution(call, row.execution_id)
+            told = await _execution(call, row, known[row.execution_id])
+            if told is not None and len(found) == most:
+                return PausedOfWorkflow(executions=found, next=cursor_of(*last) if last is not None else None)
+            if told is not None:
+                found.append(told)
+                last = _age(row)
+        if len(rows) < _PAGE:
+            return PausedOfWorkflow(executions=found)
+        after = _age(rows[-1])
+    return PausedOfWorkflow(executions=found, next=cursor_of(*after) if after is not None else None)
+
+
+async def _not_done(call: Call[Any, Any], workflow: str, after: tuple[int, str] | None) -> list[PointRow]:
+    """Return the next places where people are awaited, the oldest first."""
+    store = call.services.store
+    pages = [
+        await store.points(PointFilter(workflow=workflow, kind=kind, status=_NOT_DONE, after=after, limit=_PAGE))
+        for kind in _FOR_PEOPLE
+    ]
+    return sorted((row for page in pages for row in page), key=_age)[:_PAGE]
+
+
+async def _of_execution(call: Call[Any, Any], execution_id: str) -> list[PointRow]:
+    """Return all places of an execution where people were asked, the oldest first."""
+    wanted = PointFilter(execution_id=execution_id)
+    found: list[PointRow] = []
+    while page := await call.services.store.points(wanted):
+        found += [row for row in page if row.point.kind in _FOR_PEOPLE and row.status != "superseded"]
+        wanted = replace(wanted, after=_age(page[-1]))
+    return found
+
+
+async def _execution(call: Call[Any, Any], row: PointRow, rows: Sequence[PointRow]) -> PausedExecution | None:
+    """Return an execution, where its oldest place stands that is not done with; there is nothing at its others."""
+    waiting = [one for one in rows if one.status in _NOT_DONE]
+    if not waiting or _age(waiting[0]) != _age(row):
+        return None
+    answered = any(one.status == "answered" for one in waiting)
+    places = await call.engine.queue(row.execution_id) if answered else {}
+    resumed = sum(one.status == "applied" for one in rows)
+    deadlines = [one.point.deadline for one in waiting if one.status == "open" and one.point.deadline is not None]
+    points = [_point(one, places.get(one.point.id)) for one in rows]
+    in_branches = any(one.parallel_scope is not None for one in points) or len(waiting) > 1
+    return PausedExecution(
+        execution_id=row.execution_id,
+        status="partially_resumed" if resumed else "paused",
+        pause_scope="branch" if in_branches else "execution",
+        total_pause_count=len(rows),
+        resumed_count=resumed,
+        paused_at=moment(row.point.opened_at),
+        expires_at=moment(min(deadlines, default=None)),
+        pause_points=points,
+    )
+
+
+def _point(row: PointRow, position: int | None) -> PausedPoint:
+    told = point_of(row, position)
+    branch, round_ = told.parallel_scope, told.loop_scope
+    return PausedPoint(
+        context_id=told.context_id,
+        point_id=told.id,
+        kind=told.kind,
+        resume_status=_TOLD_AS.get(row.status, "cancelled"),
+        snapshot_ready=told.snapshot_ready,
+        parallel_scope=CamelParallelScope(parallel_id=branch.node, branch_index=branch.index, branch_count=branch.count)
+        if branch is not None
+        else None,
+        loop_scope=CamelLoopScope(loop_id=round_.node, iteration=round_.iteration) if round_ is not None else None,
+        response=told.response,
+        queue_position=told.queue_position,
+        registered_at=told.opened_at,
+        resumed_at=told.applied_at,
+    )
+
+
+def _age(row: PointRow) -> tuple[int, str]:
+    return row.point.opened_at, row.point.id

@@ -1,0 +1,1 @@
+"""From what the engine knows to what crosses the network."""

@@ -1,0 +1,138 @@
+"""Starting executions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from layover.api.acts import entry_of, is_done
+from layover.api.calls import Reply
+from layover.api.presenting.executions import execution_of
+from layover.api.presenting.points import point_of
+from layover.api.problems import Refusal
+from layover.api.resources.executions import Execution, StartBody
+from layover.api.resources.problems import FieldError
+from layover.api.routing import Routes
+from layover.core.definitions.durations import format_duration, parse_duration
+from layover.runtime.errors import AlreadyExists
+from layover.runtime.executions import Options
+from layover.runtime.ids import checked_id, id_from_key, new_id
+
+if TYPE_CHECKING:
+    from layover.api.calls import Call
+    from layover.api.routing import NoQuery
+    from layover.runtime import views
+    from layover.runtime.engine import Engine
+
+routes = Routes("Executions", "Start executions, and see what became of them.", prefix="/api/v1")
+
+_ACT: Final = "execution.start"
+_AT_REST: Final = frozenset({"waiting", "paused"})
+
+
+def _scope(call: Call[StartBody, NoQuery]) -> str:
+    """Return what an idempotency key belongs to: the workflow, so that whoever starts it for an order does so once."""
+    return f"start {call.body.workflow}"
+
+
+@routes.post(
+    "/executions",
+    needs=("execution:start",),
+    body=StartBody,
+    answers={202: Execution, 200: Execution},
+    problems=(
+        "malformed_id",
+        "unknown_workflow",
+        "unknown_version",
+        "already_exists",
+        "limit_reached",
+        "workflow_inactive",
+        "invalid_input",
+        "payload_reserved",
+    ),
+    scope=_scope,
+    examples={"an order": {"workflow": "order", "input": {"order_id": "A-1"}, "wait": "10s"}},
+)
+async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
+    """Start an execution.
+
+    With `wait`, the answer comes when it has ended (200) or waits for a person, or when the time is over (202).
+    """
+    body = call.body
+    wait, delay = _duration(call, "wait"), _duration(call, "delay")
+    longest = int(call.services.settings.longest_wait * 1000)
+    if wait > longest:
+        raise _misfit("wait", f"At most {format_duration(longest)}.")
+    options = Options(
+        user=call.caller.user,
+        tags=tuple(body.tags),
+        priority=body.priority,
+        correlation_id=body.correlation_id,
+        delay=delay,
+    )
+    view = await _started(call, options)
+    if wait:
+        view = await _waited(call.engine, view, wait / 1000)
+    elif view.version is None:
+        view = await call.engine.get(view.id)  # which of the versions it has is only known to the store
+    status = 200 if wait and view.closed else 202
+    return Reply(await _told(call.engine, view), status, {"location": f"/api/v1/executions/{view.id}"})
+
+
+async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Execution:
+    """Start it under its own id, or under one that belongs to the idempotency key, or under any."""
+    body, engine = call.body, call.engine
+    if body.id is not None:
+        id_ = checked_id(body.id)
+    elif call.key is not None:
+        id_ = id_from_key(body.workflow, call.key)
+    else:
+        id_ = new_id(engine.instance.clock.now())
+    try:
+        return await engine.start(
+            body.workflow,
+            body.input,
+            id=id_,
+            version=body.version,
+            on_conflict="return" if body.id is None else "reject",
+            options=options,
+            audit=entry_of(call, _ACT, execution_id=id_, workflow=body.workflow),
+        )
+    except AlreadyExists:
+        if await is_done(call, _ACT, id_):
+            return await engine.get(id_)
+        raise
+
+
+async def _waited(engine: Engine, view: views.Execution, seconds: float) -> views.Execution:
+    try:
+        async with asyncio.timeout(seconds):
+            return await engine.wait(view.id, "people")
+    except TimeoutError:
+        return await engine.get(view.id)
+
+
+async def _told(engine: Engine, view: views.Execution) -> Execution:
+    """Return an execution; if it rests, with its open points, and what the first of them that says something says."""
+    told = execution_of(view)
+    if view.status not in _AT_REST:
+        return told
+    points = [point_of(row) for row in await engine.points(view.id)]
+    told = replace(told, pause_points=points)
+    response = next((point.response for point in points if point.response is not None), None)
+    return told if response is None else replace(told, response=response)
+
+
+def _duration(call: Call[StartBody, NoQuery], field: str) -> int:
+    """Return how long the body says, in milliseconds."""
+    text: str | None = getattr(call.body, field)
+    try:
+        return parse_duration(text) if text is not None else 0
+    except ValueError as error:
+        raise _misfit(field, f"{str(error).capitalize()}.") from error
+
+
+def _misfit(field: str, message: str) -> Refusal:
+    return Refusal("invalid_body", "The body is not as it should be.", errors=[FieldError(path=field, message=message)])

@@ -1,0 +1,112 @@
+"""Following an execution: its events as they are written, as server-sent events.
+
+A client is sent one event and nothing more until it has taken that, and few are read ahead for it, fewer if they are
+large: so it costs the same however much happens and however slow it is. What it has seen it says by the number of the
+last event, and goes on behind that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.api.presenting.executions import event_of
+from layover.api.problems import Refusal
+from layover.ports.records import CLOSED
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+
+    from layover.api.settings import ApiSettings
+    from layover.ports.records import Head
+    from layover.runtime.engine import Engine
+    from layover.runtime.executions import HistoryEntry
+
+_FEWEST, _MOST = 1, 100  # events that are read ahead
+_LARGE = 64_000  # bytes of them
+_FIRST = b"retry: 2000\n\n"
+_ALIVE = b": alive\n\n"
+
+
+class Streams:
+    """Those that are open: so many at once, and so many of one caller."""
+
+    def __init__(self, settings: ApiSettings, stopping: asyncio.Event) -> None:
+        self._settings = settings
+        self._stopping = stopping  # all of them end then, and clients go on elsewhere
+        self._open: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return self._open.total()
+
+    def check(self, user: str) -> None:
+        """Refuse one more, if there are too many."""
+        settings = self._settings
+        if self.count >= settings.streams or self._open[user] >= settings.streams_by_caller:
+            message = "There are too many streams open; try again later."
+            raise Refusal("too_many_streams", message, headers={"retry-after": "5"})
+
+    async def follow(self, engine: Engine, execution_id: str, since: int, user: str) -> AsyncGenerator[bytes]:
+        """Give the events of an execution from a number on, until it has ended."""
+        with self._counted(user):
+            yield _FIRST
+            ahead = 10
+            while not self._stopping.is_set():
+                entries = await engine.history(execution_id, since, ahead)
+                size = 0
+                for entry in entries:
+                    piece = _told(entry)
+                    size += len(piece)
+                    since = entry.seq + 1
+                    yield piece
+                if len(entries) == ahead:
+                    ahead = max(_FEWEST, ahead // 4) if size > _LARGE else min(_MOST, ahead * 2)
+                    continue
+                head, due = await self._next(engine, execution_id, since)
+                if due:
+                    yield _ALIVE
+                elif head is None or (head.status in CLOSED and head.last_seq < since):
+                    yield _ended(head)
+                    return
+
+    async def _next(self, engine: Engine, execution_id: str, since: int) -> tuple[Head | None, bool]:
+        """Wait until there is more; return the head of the execution, or that it is time for a sign of life."""
+        loop = asyncio.get_running_loop()
+        listeners = engine.instance.listeners
+        more = loop.create_task(
+            listeners.until(execution_id, lambda head: head.last_seq >= since or head.status in CLOSED)
+        )
+        stopping = loop.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({more, stopping}, timeout=self._settings.heartbeat, return_when=asyncio.FIRST_COMPLETED)
+            return (more.result(), False) if more.done() else (None, True)
+        finally:
+            more.cancel()
+            stopping.cancel()
+
+    @contextmanager
+    def _counted(self, user: str) -> Iterator[None]:
+        self._open[user] += 1
+        try:
+            yield
+        finally:
+            self._open[user] -= 1
+            if not self._open[user]:
+                del self._open[user]
+
+
+def _told(entry: HistoryEntry) -> bytes:
+    event = event_of(entry)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), msgspec.json.encode(event))
+
+
+def _ended(head: Head | None) -> bytes:
+    """Say that nothing more will come; a client that comes back is told the same."""
+    status = head.status if head is not None else "purged"
+    return b"event: end\ndata: %s\n\n" % msgspec.json.encode({"status": status})

@@ -1,0 +1,220 @@
+"""Conditions by which executions are found: a path, an operator and a value, as in `input.total>=12`.
+
+A path begins with `input`, `output`, `vars`, `trigger` or `nodes.<id>` and leads through members of objects and, by
+their numbers, elements of arrays. Numbers are compared by value and texts by their characters. What is of another kind
+is neither the same nor before or behind, and what a path does not lead to fulfils nothing but `!=`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from math import isfinite
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+
+import msgspec
+
+from layover.core.documents import MOST_BYTES, UNREADABLE, Unbounded, fault_of, read_document
+from layover.core.errors import LayoverError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Operator = Literal[
+    "=",  # the same; of an object or an array: it contains what is wanted
+    "!=",  # not so, or not there
+    ">=",
+    "<=",
+    ">",
+    "<",
+    "~",  # a text contains a text, or an array has an element that is, or contains, what is wanted
+]
+ROOTS = ("input", "output", "vars", "trigger", "nodes")
+
+_Number: TypeAlias = int | Decimal
+_STEP = r'(?:"(?:[^"\\]|\\.)*"|[^."=!<>~]+)'
+_CONDITION = re.compile(rf"({_STEP}(?:\.{_STEP})*)({'|'.join(get_args(Operator))})(.*)", re.DOTALL)
+_STEPS = re.compile(_STEP)
+_ELEMENT = re.compile(r"0|[1-9][0-9]{0,8}")
+_EXAMPLE = "`input.total>=12`, `output.status=done` or `nodes.review.approved=true`"
+_MOST_SHOWN = 80
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
+_ABSENT = object()
+
+
+class InvalidCondition(LayoverError):  # noqa: N818 - it says what the condition is
+    """A text that is no condition."""
+
+    code = "invalid_filter"
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True):
+    """What has to be found at a path; its first name says where to begin."""
+
+    path: tuple[str, ...]
+    op: Operator
+    value: object
+
+
+def parse_condition(text: str) -> Condition:
+    """Return the condition that a text stands for; its value is JSON if it can be read as such, and a text if not."""
+    shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    found = _CONDITION.fullmatch(text) if len(text) <= MOST_BYTES else None
+    if found is None:
+        if len(text) > MOST_BYTES:
+            raise InvalidCondition(f"`{shown}` is too long: a condition has at most {MOST_BYTES:,} characters.")
+        raise InvalidCondition(f"`{shown}` is no condition: it is written like {_EXAMPLE}.")
+    path, op, literal = found.groups()
+    if op == "=" and literal.startswith("="):
+        raise InvalidCondition(f"`{shown}`: one `=` is enough; a text that begins with one is written in quotes.")
+    steps = tuple(_name_of(step) for step in _STEPS.findall(path))
+    if not all(steps):
+        raise InvalidCondition(f"`{shown}`: there is a name missing in its path. It is written like {_EXAMPLE}.")
+    if steps[0] not in ROOTS:
+        raise InvalidCondition(f"`{shown}`: a path begins with one of {', '.join(ROOTS)}, and not with `{steps[0]}`.")
+    if steps[0] == "nodes" and len(steps) == 1:
+        raise InvalidCondition(f"`{shown}`: behind `nodes` comes the id of a node, as in `nodes.review.approved=true`.")
+    return Condition(path=steps, op=cast("Operator", op), value=_value_of(literal.strip(), shown))
+
+
+def holds(condition: Condition, document: object) -> bool:
+    """Return whether a document fulfils a condition."""
+    found = _at(document, condition.path)
+    if condition.op == "!=":
+        return found is _ABSENT or not contained(found, condition.value)
+    return found is not _ABSENT and _compare(found, condition.op, condition.value)
+
+
+def contained(data: object, wanted: object) -> bool:
+    """Return whether data contains what is wanted: every member of an object, every element of an array, or the same.
+
+    The elements of an array may come in any order, and one may be what several are wanted to be.
+    """
+    if isinstance(wanted, dict):
+        return isinstance(data, Mapping) and all(
+            name in data and contained(data[name], part) for name, part in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return isinstance(data, list) and all(any(contained(one, part) for one in data) for part in wanted)
+    return is_same(data, wanted)
+
+
+def is_same(one: object, other: object) -> bool:
+    """Return whether two values that hold no others are the same; numbers are by value."""
+    if isinstance(one, float):
+        one = _exact(one)
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def as_containment(conditions: Iterable[Condition]) -> tuple[dict[str, object], tuple[Condition, ...]]:
+    """Return what an input has to contain to fulfil conditions, and those of them that cannot be told so.
+
+    An index finds what contains something, and nothing else.
+    """
+    document: dict[str, object] = {}
+    others: list[Condition] = []
+    for condition in conditions:
+        wanted = _wanted_of_input(condition)
+        both = _together(document, wanted) if wanted else None
+        if both is None:
+            others.append(condition)
+        else:
+            document = both
+    return document, tuple(others)
+
+
+def _wanted_of_input(condition: Condition) -> dict[str, object] | None:
+    """Return what an input contains exactly if it fulfils a condition."""
+    root, *path = condition.path
+    if condition.op != "=" or root != "input" or any(_ELEMENT.fullmatch(step) for step in path):
+        return None
+    wanted = condition.value
+    for name in reversed(path):
+        wanted = {name: wanted}
+    return wanted if isinstance(wanted, dict) else None
+
+
+def _together(one: dict[str, object], other: dict[str, object]) -> dict[str, object] | None:
+    """Return what contains both; None if that cannot be told in one document."""
+    both = dict(one)
+    for name, value in other.items():
+        found = both.get(name, _ABSENT)
+        if found is _ABSENT:
+            both[name] = value
+        elif isinstance(found, dict) and isinstance(value, dict):
+            inner = _together(found, value)
+            if inner is None:
+                return None
+            both[name] = inner
+        elif isinstance(found, list) or not is_same(found, value):
+            return None
+    return both
+
+
+def _name_of(step: str) -> str:
+    step = step.strip()
+    if not step.startswith('"'):
+        return step
+    try:
+        return msgspec.json.decode(step.encode(), type=str)
+    except (msgspec.MsgspecError, UnicodeError):
+        raise InvalidCondition(f"The name {step} in a path is no text in JSON.") from None
+
+
+def _value_of(literal: str, shown: str) -> object:
+    try:
+        text = literal.encode()
+        try:
+            value: object = read_document(text)
+        except Unbounded as error:
+            raise InvalidCondition(f"`{shown}`: {error}.") from None
+        except UNREADABLE:
+            value, text = literal, msgspec.json.encode(literal)
+    except UnicodeEncodeError:
+        raise InvalidCondition(f"{shown!a} is no condition: it has half a character.") from None
+    fault = fault_of(b'{"":%b}' % text)
+    if fault is not None:
+        raise InvalidCondition(f"`{shown}` cannot be looked for: {fault}.")
+    return value
+
+
+def _at(document: object, path: tuple[str, ...]) -> object:
+    """Return what a path leads to."""
+    found = document
+    for step in path:
+        if isinstance(found, Mapping):
+            found = found.get(step, _ABSENT)
+        elif isinstance(found, list) and _ELEMENT.fullmatch(step) and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return _ABSENT
+    return found
+
+
+def _compare(found: object, op: Operator, value: object) -> bool:
+    match op:
+        case "=":
+            return contained(found, value)
+        case "~":
+            if isinstance(found, str):
+                return isinstance(value, str) and value in found
+            return isinstance(found, list) and any(contained(one, value) for one in found)
+        case _:
+            is_ordered = _ORDERS[op]
+            if isinstance(found, str):
+                return isinstance(value, str) and is_ordered(found, value)
+            number, other = _number(found), _number(value)
+            return number is not None and other is not None and is_ordered(number, other)
+
+
+def _number(value: object) -> _Number | None:
+    if isinstance(value, float):
+        value = _exact(value)
+    return value if isinstance(value, int | Decimal) and not isinstance(value, bool) else None
+
+
+def _exact(number: float) -> Decimal | None:
+    """Return a number as it is written; one that is not finite is none."""
+    return Decimal(repr(number)) if isfinite(number) else None

@@ -1,0 +1,57 @@
+"""The legs of an execution, told by its log: each is a stretch of work between two rests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine.events import LegStarted
+from layover.core.ids import uuid8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.core.engine.events import AnyEvent
+
+
+class Leg(msgspec.Struct, frozen=True, kw_only=True):
+    """One leg; `parent` is the one before it, `depth` how many there are before it."""
+
+    id: str
+    parent: str | None
+    depth: int
+    cause: str
+    instance: str
+    from_seq: int
+    to_seq: int
+    started_at: int
+
+
+def leg_id(execution_id: str, number: int) -> str:
+    """Return the id of a leg by its number, counted from 1: whoever knows the number knows the id."""
+    return uuid8(f"{execution_id}\0leg\0{number}")
+
+
+def legs(execution_id: str, events: Iterable[tuple[int, int, AnyEvent]]) -> list[Leg]:
+    """Return the legs that events with their numbers and times tell of; the last one goes to the end of them."""
+    starts: list[tuple[int, int, LegStarted]] = []
+    last_seq = -1
+    for seq, at, event in events:
+        last_seq = seq
+        if isinstance(event, LegStarted):
+            starts.append((seq, at, event))
+    ends = [*(seq - 1 for seq, _, _ in starts[1:]), last_seq]
+    return [
+        Leg(
+            id=leg_id(execution_id, depth + 1),
+            parent=leg_id(execution_id, depth) if depth else None,
+            depth=depth,
+            cause=event.cause,
+            instance=event.instance,
+            from_seq=seq,
+            to_seq=end,
+            started_at=at,
+        )
+        for depth, ((seq, at, event), end) in enumerate(zip(starts, ends, strict=False))
+    ]

@@ -1,0 +1,38 @@
+"""The queue of answers: those that an execution has, or is about to have, and has not gone on from yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from layover.core.engine.answers import Refused, reserve, schema_of
+from layover.core.engine.command_codec import decode_command
+from layover.core.engine.commands import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.core.engine.state import Execution
+    from layover.ports.records import Command
+
+
+def positions(state: Execution, unread: Iterable[Command]) -> dict[str, int]:
+    """Return the place of every answered point in the order in which they are applied, counted from 1.
+
+    First come those that the execution knows of, then those among its unread commands, as they will come to be.
+    """
+    known = [state.answered.rows[turn] for turn in sorted(state.answered.rows)]
+    waiting = dict.fromkeys(known)
+    points = {id_: point for id_, point in state.points.rows.items() if id_ not in waiting}
+    for command in unread:
+        if command.kind != Answer.__name__:
+            continue
+        given = cast("Answer", decode_command(command.kind, command.body))
+        point = points.get(given.point)
+        if point is None:
+            continue
+        taken = reserve(point, schema_of(state, point), given, command.at)
+        if not isinstance(taken, Refused):
+            points[point.id] = taken
+            if taken.status == "answered":
+                waiting.setdefault(point.id)
+    return {id_: place for place, id_ in enumerate(waiting, start=1)}

@@ -1,0 +1,189 @@
+"""Asking what became of executions: how one stands, what it waits for, and what its log tells."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.core.engine.codec import decode_events
+from layover.core.errors import LayoverError
+from layover.ports.records import PausedFilter, PointFilter
+from layover.runtime.errors import UnknownExecution
+from layover.runtime.graphs import Graph, graph
+from layover.runtime.ids import checked_id
+from layover.runtime.legs import Leg, legs
+from layover.runtime.node_executions import node_executions
+from layover.runtime.queue import positions
+from layover.runtime.standings import Standings
+from layover.runtime.views import Execution, context_of, execution_view
+from layover.runtime.why import Why, summed_up, why
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.events import AnyEvent
+    from layover.ports.records import ExecutionRow, PointRow
+    from layover.runtime.cache import Kept
+    from layover.runtime.node_executions import NodeExecution
+    from layover.runtime.why import Reason
+
+_log = logging.getLogger("layover")
+
+_DEEPEST = 10  # of the children of children that are asked why
+
+
+class Readings(Standings):
+    """What an engine tells about single executions, without changing anything."""
+
+    async def get(self, execution_id: str) -> Execution:
+        """Return an execution as it is now."""
+        row, kept = await self._load(execution_id)
+        return _viewed(row, kept)
+
+    async def row(self, execution_id: str) -> ExecutionRow:
+        """Return an execution as a list has it, without what its log tells."""
+        id_ = checked_id(execution_id)
+        row = await self.instance.store.get(id_)
+        if row is None:
+            raise UnknownExecution(f"There is no execution {id_}.")
+        return row
+
+    async def paused(
+        self, workflow: str | None = None, after: tuple[int, str] | None = None, limit: int = 50
+    ) -> Sequence[Execution]:
+        """Return executions that are paused, for an operator or for a person, the one paused longest first.
+
+        `after` goes on behind one that was seen: its `paused_at` and id.
+        """
+        instance = self.instance
+        rows = await instance.store.paused(PausedFilter(workflow=workflow, after=after, limit=limit))
+        ids = [row.head.execution_id for row in rows]
+        states = await instance.store.load(ids) if ids else []
+        found: list[Execution] = []
+        for row, loaded in zip(rows, states, strict=True):
+            if loaded is None or loaded.head.status != "paused":
+                continue  # it went on between the two looks
+            try:
+                kept = await instance.driver.state_of(loaded)
+            except LayoverError as error:  # one log that cannot be read must not hide the others
+                _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
+                continue
+            found.append(_viewed(replace(row, head=loaded.head), kept))
+            await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
+        return found
+
+    async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
+        """Return what became of every node that was reached."""
+        row, _ = await self._load(execution_id)
+        plan = await self.instance.plans.of(row.info.hash)
+        return node_executions(plan, [(at, event) for _, at, event in await self._events(row)])
+
+    async def legs(self, execution_id: str) -> Sequence[Leg]:
+        """Return the stretches of work between two rests, in their order."""
+        row, _ = await self._load(execution_id)
+        return legs(row.head.execution_id, await self._events(row))
+
+    async def graph(self, execution_id: str) -> Graph:
+        """Return the graph that an execution runs, with what became of its nodes."""
+        row, kept = await self._load(execution_id)
+        plan = await self.instance.plans.of(row.info.hash)
+        reached = node_executions(plan, [(at, event) for _, at, event in await self._events(row)])
+        return graph(plan, kept.state, reached, row.version)
+
+    async def _events(self, row: ExecutionRow) -> list[tuple[int, int, AnyEvent]]:
+        """Return the events that an execution had when its row was read, with their numbers and times."""
+        last_seq = row.head.last_seq
+        entries = await self.instance.store.history(row.head.execution_id, 0, last_seq + 1)
+        found = [
+            (entry.seq + index, entry.at, event)
+            for entry in entries
+            for index, event in enumerate(decode_events(entry.events))
+        ]
+        return [one for one in found if one[0] <= last_seq]
+
+    async def points(
+        self, execution_id: str | None = None, *, status: Sequence[str] = ("open",), children: bool = False
+    ) -> Sequence[PointRow]:
+        """Return pause points, the oldest first; with `children`, also those of the executions that one waits for."""
+        if execution_id is None:
+            return await self.instance.store.points(PointFilter(status=tuple(status)))
+        found = await self._points_of(execution_id, status)
+        waiting = [one.point.child for one in found if one.point.child] if children else []
+        for _ in range(_DEEPEST):
+            inner = [row for child in waiting for row in await self._points_of(child, status)]
+            found = [*found, *inner]
+            waiting = [one.point.child for one in inner if one.point.child]
+        return sorted(found, key=lambda one: (one.point.opened_at, one.point.id))
+
+    async def _points_of(self, execution_id: str, status: Sequence[str]) -> Sequence[PointRow]:
+        """Return all points of one execution, which may be more than a page of them."""
+        wanted = PointFilter(execution_id=execution_id, status=tuple(status))
+        found: Sequence[PointRow] = await self.instance.store.points(wanted)
+        page = found
+        while len(page) == wanted.limit:
+            wanted = replace(wanted, after=(page[-1].point.opened_at, page[-1].point.id))
+            page = await self.instance.store.points(wanted)
+            found = [*found, *page]
+        return found
+
+    async def find_point(self, execution_id: str, context_id: str) -> PointRow | None:
+        """Return the newest pause point of a place in an execution; None if it was never waited there."""
+        row, kept = await self._load(execution_id)
+        open_here = [point.id for point in kept.state.points.rows.values() if context_of(point) == context_id]
+        for point in open_here:
+            found = await self.instance.store.point(point)
+            if found is not None:
+                return found
+        rows = await self._points_of(row.head.execution_id, ())
+        here = [one for one in rows if context_of(one.point) == context_id]
+        return max(here, key=lambda one: (one.point.opened_at, one.closed_at or 0), default=None)
+
+    async def queue(self, execution_id: str) -> dict[str, int]:
+        """Return the places of points whose answers wait for their turn, counted from 1, by the ids of the points."""
+        row, kept = await self._load(execution_id)
+        unread = await self.instance.store.commands(row.head.execution_id, row.head.commands_done)
+        return positions(kept.state, unread)
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many executions there are, by status."""
+        return await self.instance.store.counts()
+
+    async def why(self, execution_id: str) -> Why:
+        """Return what an execution waits for, and what those wait for that it waits for."""
+        own, reasons = await self._reasons(execution_id, _DEEPEST)
+        return summed_up(reasons) if reasons else own
+
+    async def _reasons(self, execution_id: str, depth: int) -> tuple[Why, tuple[Reason, ...]]:
+        """Return why an execution stands still, followed through its children."""
+        instance = self.instance
+        row, kept = await self._load(execution_id)
+        admission = await instance.store.admission(row.head.execution_id) if kept.state.facts.hold else None
+        own = why(row.head, kept.state, instance.clock.now(), admission)
+        reasons = own.reasons
+        for index, reason in enumerate(own.reasons):
+            if reason.kind == "child" and reason.execution and depth:
+                with suppress(UnknownExecution):  # it is about to be started
+                    _, because = await self._reasons(reason.execution, depth - 1)
+                    reasons = (*reasons[:index], replace(reason, because=because), *reasons[index + 1 :])
+        return own, reasons
+
+    async def _load(self, execution_id: str) -> tuple[ExecutionRow, Kept]:
+        """Return the row of an execution and the state that its log adds up to, both of the same moment."""
+        store = self.instance.store
+        id_ = checked_id(execution_id)
+        while True:
+            (loaded,) = await store.load([id_])
+            row = await store.get(id_)
+            if loaded is None or row is None:
+                raise UnknownExecution(f"There is no execution {id_}.")
+            if row.head.last_seq == loaded.head.last_seq:
+                return row, await self.instance.driver.state_of(loaded)
+            await asyncio.sleep(0)
+
+
+def _viewed(row: ExecutionRow, kept: Kept) -> Execution:
+    return execution_view(row.info, kept.state, row.finished_at, head=row.head, version=row.version)

@@ -1,0 +1,29 @@
+"""Keeping definitions. A version never changes; the same definition twice in a row is one version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.ports.records import Version
+from layover.stores.memory import auditing
+from layover.stores.memory.reading import latest
+from layover.stores.memory.standing import revive
+
+if TYPE_CHECKING:
+    from layover.ports.records import AuditEntry
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None) -> Version:
+    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
+    newest = latest(db, workflow)
+    is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
+    if newest is not None and newest.hash == hash_:
+        if is_revived:
+            auditing.write(db, audit)
+        return newest
+    number = newest.number + 1 if newest is not None else 1
+    version = Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=now)
+    db.versions.append(version)
+    auditing.write(db, audit)
+    return version

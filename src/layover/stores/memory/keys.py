@@ -1,0 +1,58 @@
+"""Keys that the API is used with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as replaced
+
+from layover.stores.checks import at_most, key_exists
+from layover.stores.memory import auditing
+
+if TYPE_CHECKING:
+    from layover.ports.access import Key
+    from layover.ports.records import AuditEntry
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def add(db: MemoryDatabase, key: Key, audit: AuditEntry) -> None:
+    """Keep a key."""
+    if is_there(db, key):
+        raise key_exists(key)
+    db.keys[key.id] = key
+    auditing.write(db, audit)
+
+
+def is_there(db: MemoryDatabase, key: Key) -> bool:
+    """Tell whether there is a key with this id or this hash."""
+    return key.id in db.keys or by_hash(db, key.hash) is not None
+
+
+def replace(db: MemoryDatabase, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
+    """Keep a key in the place of one that nobody has ended or replaced."""
+    key = db.keys.get(key_id)
+    if key is None or key.ended_at is not None:
+        return False
+    add(db, by, audit)
+    db.keys[key_id] = replaced(key, ended_at=ends_at)
+    return True
+
+
+def end(db: MemoryDatabase, key_id: str, now: int, audit: AuditEntry) -> bool:
+    """End a key, unless it has ended."""
+    key = db.keys.get(key_id)
+    if key is None or (key.ended_at is not None and key.ended_at <= now):
+        return False
+    db.keys[key_id] = replaced(key, ended_at=now)
+    auditing.write(db, audit)
+    return True
+
+
+def by_hash(db: MemoryDatabase, hash_: bytes) -> Key | None:
+    """Find a key, be it ended."""
+    return next((key for key in db.keys.values() if key.hash == hash_), None)
+
+
+def keys(db: MemoryDatabase, after: str, limit: int) -> list[Key]:
+    """List keys in the order of their ids."""
+    return [db.keys[id_] for id_ in sorted(db.keys) if id_ > after][: at_most(limit)]

@@ -1,0 +1,49 @@
+"""What was answered to requests that may come again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.checks import at_most
+
+if TYPE_CHECKING:
+    from layover.ports.access import Reply
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def begin(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
+    """Note that a request is being worked at, or find what is known of it."""
+    name = (reply.scope, reply.key)
+    found = db.replies.get(name)
+    if found is not None and not _is_over(found, reply, now):
+        return found
+    db.replies[name] = reply
+    return None
+
+
+def _is_over(found: Reply, reply: Reply, now: int) -> bool:
+    """Tell whether an answer is no longer kept, or whoever worked at the same request has died."""
+    return found.until <= now and (found.status != 0 or found.fingerprint == reply.fingerprint)
+
+
+def end(db: MemoryDatabase, reply: Reply) -> None:
+    """Keep what was answered first; a place that another request has taken meanwhile is left to it."""
+    name = (reply.scope, reply.key)
+    found = db.replies.get(name)
+    if found is None or (found.status == 0 and found.fingerprint == reply.fingerprint):
+        db.replies[name] = reply
+
+
+def drop(db: MemoryDatabase, scope: str, key: str) -> None:
+    """Forget that a request was worked at; what was answered stays."""
+    found = db.replies.get((scope, key))
+    if found is not None and found.status == 0:
+        del db.replies[scope, key]
+
+
+def forget(db: MemoryDatabase, now: int, most: int) -> int:
+    """Delete what is no longer kept, the oldest first."""
+    over = sorted((reply.until, name) for name, reply in db.replies.items() if reply.until <= now)[: at_most(most)]
+    for _, name in over:
+        del db.replies[name]
+    return len(over)

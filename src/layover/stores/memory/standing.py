@@ -1,0 +1,34 @@
+"""Which workflows may be started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.ports.access import Standing
+from layover.stores.memory import auditing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import AuditEntry
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def note(db: MemoryDatabase, standing: Standing, audit: AuditEntry | None) -> None:
+    """Note how a workflow stands."""
+    db.standings[standing.workflow] = standing
+    auditing.write(db, audit)
+
+
+def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:
+    """Make a workflow that was deleted active again; tell whether it was."""
+    found = db.standings.get(workflow)
+    if found is None or found.state != "deleted":
+        return False
+    db.standings[workflow] = Standing(workflow=workflow, state="active", changed_at=now, by=by)
+    return True
+
+
+def standings(db: MemoryDatabase, workflows: Sequence[str] | None) -> list[Standing]:
+    """Read how workflows stand, in the order of their names."""
+    return [db.standings[name] for name in sorted(db.standings) if workflows is None or name in workflows]

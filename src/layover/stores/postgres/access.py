@@ -1,0 +1,83 @@
+"""The part of the store that is about who uses it from outside: keys, what they did and were told, and standings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.postgres import auditing, keys, replying
+from layover.stores.postgres.standing import note, standings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.access import AuditFilter, Key, Reply, Standing
+    from layover.ports.records import AuditEntry
+    from layover.stores.postgres.database import Database
+
+
+class PostgresAccess:
+    """Rows beside the run plane of a schema."""
+
+    @property
+    def _db(self) -> Database:
+        raise NotImplementedError
+
+    # Audit
+
+    async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
+        """List what was done."""
+        return await auditing.audit(self._db, wanted)
+
+    async def forget_audit(self, before: int, most: int) -> int:
+        """Delete old entries."""
+        return await auditing.forget(self._db, before, most)
+
+    # Keys
+
+    async def add_key(self, key: Key, audit: AuditEntry) -> None:
+        """Keep a key."""
+        await keys.add(self._db, key, audit)
+
+    async def replace_key(self, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
+        """Keep a key in the place of another."""
+        return await keys.replace(self._db, key_id, by, ends_at, audit)
+
+    async def end_key(self, key_id: str, now: int, audit: AuditEntry) -> bool:
+        """End a key."""
+        return await keys.end(self._db, key_id, now, audit)
+
+    async def key(self, hash_: bytes) -> Key | None:
+        """Find a key by its hash."""
+        return await keys.by_hash(self._db, hash_)
+
+    async def keys(self, after: str, limit: int) -> list[Key]:
+        """List keys."""
+        return await keys.keys(self._db, after, limit)
+
+    # Replies
+
+    async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
+        """Note that a request is being worked at, or find what is known of it."""
+        return await replying.begin(self._db, reply, now)
+
+    async def end_reply(self, reply: Reply) -> None:
+        """Keep what was answered."""
+        await replying.end(self._db, reply)
+
+    async def drop_reply(self, scope: str, key: str) -> None:
+        """Forget that a request was worked at."""
+        await replying.drop(self._db, scope, key)
+
+    async def forget_replies(self, now: int, most: int) -> int:
+        """Delete what is no longer kept."""
+        return await replying.forget(self._db, now, most)
+
+    # Standings
+
+    async def set_standing(self, standing: Standing, audit: AuditEntry | None = None) -> None:
+        """Note how a workflow stands."""
+        await note(self._db, standing, audit)
+
+    async def standings(self, workflows: Sequence[str] | None = None) -> list[Standing]:
+        """Read how workflows stand."""
+        return await standings(self._db, workflows)

@@ -1,0 +1,50 @@
+"""What people did. Each entry is written in the transaction of the act that it tells of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import astuple
+
+from layover.ports.records import AuditEntry
+from layover.stores.checks import at_most
+from layover.stores.postgres.rows import audit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.access import AuditFilter
+    from layover.stores.postgres.database import Runs
+
+_NEWEST = (2**63 - 1, "")
+
+
+def columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
+    """Return entries column by column, in the order in which the statements take them."""
+    if not entries:
+        return [[] for _ in AuditEntry.__struct_fields__]
+    return [list(column) for column in zip(*map(astuple, entries), strict=True)]
+
+
+async def write(db: Runs, entry: AuditEntry | None) -> None:
+    """Write what somebody did, if it was anybody; an act of several parts is written once."""
+    if entry is not None:
+        await db.fetch("write_audit", *columns([entry]))
+
+
+async def audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
+    """List entries, newest first, by the index that serves best what is asked for."""
+    usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
+    if wanted.execution_id is not None:
+        rows = await db.fetch("audit_of_execution", *usual, wanted.user, wanted.execution_id)
+    elif wanted.user is not None:
+        rows = await db.fetch("audit_of_user", *usual, wanted.user)
+    else:
+        rows = await db.fetch("audit", *usual)
+    return [audit_of(row) for row in rows]
+
+
+async def forget(db: Runs, before: int, most: int) -> int:
+    """Delete old entries, the oldest first; those that somebody else deletes are theirs to count."""
+    count: int = await db.fetchval("forget_audit", before, at_most(most))
+    return count

@@ -1,0 +1,78 @@
+"""Keys that the API is used with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.stores.checks import at_most
+from layover.stores.postgres import auditing
+from layover.stores.postgres.rows import key_of
+
+if TYPE_CHECKING:
+    from layover.ports.access import Key
+    from layover.ports.records import AuditEntry
+    from layover.stores.postgres.database import Database, Runs, Transaction
+
+
+async def add(db: Database, key: Key, audit: AuditEntry) -> None:
+    """Keep a key."""
+    await db.transact(lambda tx: _add(tx, key, audit))
+
+
+async def replace(db: Database, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
+    """Keep a key in the place of one that nobody has ended or replaced."""
+
+    async def work(tx: Transaction) -> bool:
+        if await tx.fetchval("replace_key", key_id, ends_at) is None:
+            return False
+        await _add(tx, by, audit)
+        return True
+
+    return await db.transact(work)
+
+
+async def end(db: Database, key_id: str, now: int, audit: AuditEntry) -> bool:
+    """End a key, unless it has ended."""
+
+    async def work(tx: Transaction) -> bool:
+        if await tx.fetchval("end_key", key_id, now) is None:
+            return False
+        await auditing.write(tx, audit)
+        return True
+
+    return await db.transact(work)
+
+
+async def _add(tx: Transaction, key: Key, audit: AuditEntry) -> None:
+    await tx.fetch("insert_keys", *([value] for value in columns(key)))
+    await auditing.write(tx, audit)
+
+
+def columns(key: Key) -> tuple[object, ...]:
+    """Return a key as it is kept."""
+    return (
+        key.id,
+        key.prefix,
+        key.hash,
+        key.name,
+        key.user,
+        msgspec.json.encode(key.roles).decode(),
+        key.created_at,
+        msgspec.json.encode(key.scopes).decode() if key.scopes is not None else None,
+        key.created_by,
+        key.expires_at,
+        key.ended_at,
+    )
+
+
+async def by_hash(db: Runs, hash_: bytes) -> Key | None:
+    """Find a key, be it ended."""
+    row = await db.fetchrow("key_by_hash", hash_)
+    return key_of(row) if row is not None else None
+
+
+async def keys(db: Runs, after: str, limit: int) -> list[Key]:
+    """List keys in the order of their ids."""
+    return [key_of(row) for row in await db.fetch("keys", after, at_most(limit))]

@@ -1,0 +1,11 @@
+SELECT a.id, a.at, a."user", a.act, a.target, a.execution_id, a.credential, a.request_id, a.details
+FROM layover.audit AS a
+CROSS JOIN LATERAL (
+    SELECT
+    WHERE ($4::text IS NULL OR a.act = $4)
+        AND ($5::text IS NULL OR a.target = $5)
+    OFFSET 0 -- asked of each: the way by age is the right one also before the server has counted the rows
+) AS wanted
+WHERE (a.at, a.id) < ($1::bigint, $2::text)
+ORDER BY a.at DESC, a.id DESC
+LIMIT $3::bigint

@@ -1,0 +1,12 @@
+SELECT a.id, a.at, a."user", a.act, a.target, a.execution_id, a.credential, a.request_id, a.details
+FROM layover.audit AS a
+CROSS JOIN LATERAL (
+    SELECT
+    WHERE ($4::text IS NULL OR a.act = $4)
+        AND ($5::text IS NULL OR a.target = $5)
+        AND ($6::text IS NULL OR a."user" = $6)
+    OFFSET 0 -- asked of each, as in `audit`
+) AS wanted
+WHERE a.execution_id = $7::text AND (a.at, a.id) < ($1::bigint, $2::text)
+ORDER BY a.at DESC, a.id DESC
+LIMIT $3::bigint

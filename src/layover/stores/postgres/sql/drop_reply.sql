@@ -1,0 +1,1 @@
+DELETE FROM layover.replies WHERE scope = $1::text AND key = $2::text AND status = 0

@@ -1,0 +1,3 @@
+UPDATE layover.keys SET ended_at = $2::bigint
+WHERE id = $1::text AND (ended_at IS NULL OR ended_at > $2)
+RETURNING TRUE

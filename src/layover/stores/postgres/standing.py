@@ -1,0 +1,33 @@
+"""Which workflows may be started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import astuple
+
+from layover.stores.postgres import auditing
+from layover.stores.postgres.rows import standing_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.access import Standing
+    from layover.ports.records import AuditEntry
+    from layover.stores.postgres.database import Database, Runs, Transaction
+
+
+async def note(db: Database, standing: Standing, audit: AuditEntry | None) -> None:
+    """Note how a workflow stands."""
+
+    async def work(tx: Transaction) -> None:
+        await tx.fetch("set_standing", *astuple(standing))
+        await auditing.write(tx, audit)
+
+    await db.transact(work)
+
+
+async def standings(db: Runs, workflows: Sequence[str] | None) -> list[Standing]:
+    """Read how workflows stand, in the order of their names."""
+    rows = await db.fetch("standings") if workflows is None else await db.fetch("standings_of", list(workflows))
+    return [standing_of(row) for row in rows]

@@ -1,0 +1,63 @@
+"""Keys that the API is used with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import asdict
+
+from layover.stores.checks import at_most, key_exists
+from layover.stores.sqlite import auditing
+from layover.stores.sqlite.rows import key_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    import apsw
+
+    from layover.ports.access import Key
+    from layover.ports.records import AuditEntry
+
+
+def add(db: apsw.Connection, key: Key, audit: AuditEntry) -> None:
+    """Keep a key."""
+    insert(db, key)
+    auditing.write(db, audit)
+
+
+def replace(db: apsw.Connection, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
+    """Keep a key in the place of one that nobody has ended or replaced."""
+    db.execute(SQL["replace_key"], {"id": key_id, "ends_at": ends_at})
+    if db.changes() != 1:
+        return False
+    add(db, by, audit)
+    return True
+
+
+def end(db: apsw.Connection, key_id: str, now: int, audit: AuditEntry) -> bool:
+    """End a key, unless it has ended."""
+    db.execute(SQL["end_key"], {"id": key_id, "now": now})
+    if db.changes() != 1:
+        return False
+    auditing.write(db, audit)
+    return True
+
+
+def insert(db: apsw.Connection, key: Key) -> None:
+    """Write a key."""
+    scopes = msgspec.json.encode(key.scopes).decode() if key.scopes is not None else None
+    values = {**asdict(key), "roles": msgspec.json.encode(key.roles).decode(), "scopes": scopes}
+    db.execute(SQL["insert_key"], values)
+    if db.changes() != 1:
+        raise key_exists(key)
+
+
+def by_hash(db: apsw.Connection, hash_: bytes) -> Key | None:
+    """Find a key, be it ended."""
+    row = db.execute(SQL["key_by_hash"], {"hash": hash_}).fetchone()
+    return key_of(row) if row is not None else None
+
+
+def keys(db: apsw.Connection, after: str, limit: int) -> list[Key]:
+    """List keys in the order of their ids."""
+    return [key_of(row) for row in db.execute(SQL["keys"], {"after": after, "most": at_most(limit)})]

@@ -1,0 +1,4 @@
+DROP TABLE standings;
+DROP TABLE replies;
+DROP TABLE audit;
+DROP TABLE keys;

@@ -1,0 +1,1 @@
+DELETE FROM replies WHERE scope = :scope AND key = :key AND status = 0

@@ -1,0 +1,40 @@
+"""Which workflows may be started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import asdict
+
+from layover.stores.sqlite import auditing
+from layover.stores.sqlite.rows import standing_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.access import Standing
+    from layover.ports.records import AuditEntry
+
+
+def note(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
+    """Note how a workflow stands."""
+    db.execute(SQL["set_standing"], asdict(standing))
+    auditing.write(db, audit)
+
+
+def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:
+    """Make a workflow that was deleted active again; tell whether it was."""
+    db.execute(SQL["revive_workflow"], {"workflow": workflow, "now": now, "by": by})
+    return db.changes() == 1
+
+
+def standings(db: apsw.Connection, workflows: Sequence[str] | None) -> list[Standing]:
+    """Read how workflows stand, in the order of their names."""
+    if workflows is None:
+        return [standing_of(row) for row in db.execute(SQL["standings"])]
+    wanted = msgspec.json.encode(workflows).decode()
+    return [standing_of(row) for row in db.execute(SQL["standings_of"], {"workflows": wanted})]

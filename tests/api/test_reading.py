@@ -1,0 +1,368 @@
+"""Reading executions over HTTP: one, many, their logs, nodes, legs, graphs, and why they stand still."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+from layover.api.cursors import cursor_of
+from layover.runtime.executions import Options
+from tests.api.harness import listening, served
+from tests.runtime.harness import (
+    HandWound,
+    Held,
+    Refused,
+    Scripted,
+    approval,
+    call,
+    child,
+    delay,
+    end,
+    engine_on,
+    fan_out,
+    flow,
+    form,
+    until_child,
+    until_status,
+)
+
+if TYPE_CHECKING:
+    from tests.api.harness import Answered, Api
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+def ids(answered: Answered) -> list[str]:
+    return [one["id"] for one in answered.json["items"]]
+
+
+async def listed(api: Api, **asked: object) -> list[str]:
+    """Return the ids of a list, page by page."""
+    found: list[str] = []
+    query = "&".join(f"{name}={quote(str(value))}" for name, value in asked.items())
+    answered = await api.get(f"/executions?{query}", as_="viewer")
+    found += ids(answered)
+    while (after := answered.json["next"]) is not None:
+        answered = await api.get(f"/executions?{query}&cursor={after}", as_="viewer")
+        found += ids(answered)
+    return found
+
+
+async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        version = await api.engine.register(flow(approval(response={"see": "you"}), end(1), variables={"n": 1}))
+        options = Options(tags=("x",), priority=3, correlation_id="c-1", user="ann", trigger={"hook": 1})
+        started = await api.engine.start("flow", {"a": 1}, wait="rest", options=options)
+        answered = await api.get(f"/executions/{started.id}", as_="viewer")
+
+    assert answered.status == 200
+    found = answered.json
+    moments = ("created_at", "started_at", "paused_at")
+    assert all(MOMENT.fullmatch(found.pop(name)) for name in moments)
+    (waiting,) = found.pop("waiting_on")
+    assert MOMENT.fullmatch(waiting.pop("since"))
+    assert MOMENT.fullmatch(waiting.pop("until"))
+    assert waiting.pop("for")
+    assert waiting == {"context_id": "review", "kind": "approval"}
+    assert found == {
+        "id": started.id,
+        "workflow": "flow",
+        "version": 1,
+        "status": "paused",
+        "outcome": "",
+        "outcome_reason": "",
+        "input": {"a": 1},
+        "output": None,
+        "error": None,
+        "variables": {"n": 1},
+        "tags": ["x"],
+        "priority": 3,
+        "correlation_id": "c-1",
+        "parent_id": None,
+        "trigger": {"hook": 1},
+        "user": "ann",
+        "finished_at": None,
+        "duration_ms": None,
+        "paused_reason": "`review` waits for a decision by anybody.",
+        "paused_node": "review",
+        "next_nodes": ["finish"],
+        "resume_count": 0,
+        "last_resumed_at": None,
+        "resume_data": None,
+        "nodes_executed": 0,
+        "last_seq": started.last_seq,
+        "lease": None,
+        "hash": version.hash,
+    }
+
+
+async def test_an_execution_that_has_ended_tells_how(tmp_path: Path) -> None:
+    async with served(tmp_path, Scripted(Refused("no"))) as api:
+        await api.engine.register(flow(call("a")))
+        failed = await api.engine.start("flow", wait="end")
+        found = (await api.get(f"/executions/{failed.id}")).json
+        summary = (await api.get("/executions")).json["items"][0]
+
+    assert (found["status"], found["next_nodes"], found["waiting_on"]) == ("failed", [], [])
+    assert found["error"]["message"] == "no"
+    assert found["duration_ms"] == failed.finished_at - failed.started_at  # type: ignore[operator]  # it ended
+    assert (summary["id"], summary["status"], summary["version"]) == (failed.id, "failed", 1)
+    assert summary["error"]["code"] == found["error"]["code"]
+
+
+async def test_who_drives_is_told(tmp_path: Path) -> None:
+    work = Held()
+    async with served(tmp_path, work) as api:
+        await api.engine.register(flow(call("a")))
+        started = await api.engine.start("flow")
+        begun = await work.begun()
+        lease = (await api.get(f"/executions/{started.id}")).json["lease"]
+        begun.returns()
+
+        assert (lease["instance"], lease["epoch"]) == (api.engine.instance.id, 1)
+        assert MOMENT.fullmatch(lease["expires_at"])
+
+
+@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/graph", "/why"])
+async def test_what_is_not_there_cannot_be_read(tmp_path: Path, what: str) -> None:
+    async with served(tmp_path) as api:
+        unknown = await api.get(f"/executions/{NOBODY}{what}")
+        malformed = await api.get(f"/executions/not-an-id{what}")
+        unasked = await api.get(f"/executions/{NOBODY}{what}?colour=red")
+        anybody = await api.get(f"/executions/{NOBODY}{what}", as_="")
+        stranger = await api.get(f"/executions/{NOBODY}{what}", as_="stranger")
+
+    assert (unknown.status, unknown.code) == (404, "unknown_execution")
+    assert (malformed.status, malformed.code) == (400, "malformed_id")
+    assert (unasked.status, unasked.code) == (400, "invalid_parameter")
+    assert (anybody.status, anybody.code) == (401, "unauthenticated")
+    assert (stranger.status, stranger.code) == (403, "forbidden")
+
+
+async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
+        await engine.register(flow(end(1)))
+        await engine.register(flow(delay(), name="naps"))
+        started = []
+        for n in range(6):
+            clock.now += 1_000
+            engine.instance.clock.set(clock.now)
+            options = Options(tags=("even",) if n % 2 == 0 else ())
+            one = await engine.start("flow" if n < 4 else "naps", {"n": n}, wait="rest", options=options)
+            started.insert(0, one.id)
+        first = await api.get("/executions?limit=4")
+        assert await listed(api) == started
+        assert await listed(api, limit=1) == await listed(api, limit=5) == started
+        assert await listed(api, limit=6) == started
+        assert await listed(api, limit=10**30) == started
+        assert await listed(api, workflow="naps") == started[:2]
+        assert await listed(api, status="waiting,failed") == started[:2]
+        assert ids(await api.get("/executions?status=waiting&status=completed")) == started
+        assert await listed(api, tag="even", limit=1) == started[1::2]
+        assert await listed(api, where="input.n>=2", limit=1) == started[:4]
+        assert ids(await api.get("/executions?where=input.n%3E=2&where=output=1")) == started[2:4]
+        assert await listed(api, workflow="nothing") == []
+
+    assert ids(first) == started[:4]
+    assert set(first.json["items"][0]) == {
+        *("id", "workflow", "version", "status", "outcome", "error", "tags", "priority", "correlation_id"),
+        *("parent_id", "created_at", "finished_at", "last_seq"),
+    }
+
+
+async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form(), name="inner"))
+        await api.engine.register(flow(child("a", "inner")))
+        parent = await api.engine.start("flow", wait="rest")
+        (point,) = await api.engine.points(parent.id)
+        await until_child(api.engine, point.point.child, "paused")
+        assert await listed(api, parent_id=parent.id) == [point.point.child]
+        assert await listed(api, parent_id=point.point.child) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("limit=0", "invalid_parameter"),
+        ("limit=-1", "invalid_parameter"),
+        ("limit=many", "invalid_parameter"),
+        ("limit=1.5", "invalid_parameter"),
+        ("limit=1&limit=2", "invalid_parameter"),
+        ("status=asleep", "invalid_parameter"),
+        ("status=", "invalid_parameter"),
+        ("workflow=two%20words", "invalid_parameter"),
+        ("tag=%00", "invalid_parameter"),
+        ("colour=red", "invalid_parameter"),
+        ("parent_id=me", "malformed_id"),
+        ("cursor=", "malformed_cursor"),
+        ("cursor=nonsense", "malformed_cursor"),
+        (f"cursor={cursor_of(1, 'p-1')}", "malformed_cursor"),
+        ("where=n", "invalid_filter"),
+        ("where=elsewhere.n=1", "invalid_filter"),
+        ("where=input.n=%00", "invalid_parameter"),
+    ],
+)
+async def test_a_question_that_makes_no_sense_is_refused(tmp_path: Path, query: str, code: str) -> None:
+    async with served(tmp_path) as api:
+        answered = await api.get(f"/executions?{query}")
+
+    assert (answered.status, answered.code) == (400, code)
+
+
+async def test_what_is_paused_is_listed_the_longest_first(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
+        await engine.register(flow(form()))
+        await engine.register(flow(delay(), name="naps"))
+        started = []
+        for workflow in ("naps", "flow", "naps", "flow"):
+            clock.now += 1_000
+            engine.instance.clock.set(clock.now)
+            started.append((await engine.start(workflow, wait="rest")).id)
+        clock.now += 1_000
+        engine.instance.clock.set(clock.now)
+        await engine.pause(started[0], "stock-taking")
+        await until_status(engine, started[0], "paused")
+        whole = (await api.get("/executions/paused", as_="viewer")).json
+        one = (await api.get("/executions/paused?limit=1")).json
+        many = await api.get("/executions/paused?limit=1000")
+        naps = (await api.get("/executions/paused?workflow=naps")).json
+        single = (await api.get(f"/executions/{started[0]}")).json
+        wrong = [await api.get(f"/executions/paused?limit={limit}") for limit in ("0", "-5", "x", "")]
+
+    assert [found["id"] for found in whole["executions"]] == [started[1], started[3], started[0]]
+    assert whole["count"] == 3
+    assert [found["paused_at"] for found in whole["executions"]] == sorted(
+        found["paused_at"] for found in whole["executions"]
+    )
+    assert whole["executions"][2] == single
+    assert single["paused_reason"] == "stock-taking"
+    assert ([found["id"] for found in one["executions"]], one["count"]) == ([started[1]], 1)
+    assert many.json == whole
+    assert [found["id"] for found in naps["executions"]] == [started[0]]
+    assert [(found.status, found.code) for found in wrong] == [(400, "invalid_parameter")] * 4
+
+
+async def test_no_more_than_a_hundred_are_given_at_once(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form()))
+        for _ in range(101):
+            await api.engine.start("flow", wait="rest")
+        by_default = (await api.get("/executions/paused")).json
+        clamped = (await api.get("/executions/paused?limit=101")).json
+        page = (await api.get("/executions?limit=101")).json
+
+    assert (by_default["count"], clamped["count"], len(page["items"])) == (50, 100, 100)
+    assert page["next"] is not None
+
+
+async def test_a_history_is_read_in_parts_without_gaps(tmp_path: Path) -> None:
+    async with served(tmp_path, Scripted(1)) as api:
+        await api.engine.register(flow(call("a", input={"x": 1}), approval(deadline="1h", on_deadline="fail"), end(1)))
+        started = await api.engine.start("flow", wait="rest")
+        (row,) = await api.engine.points(started.id)
+        await api.engine.answer(row.point.id, approved=True, by="ann", comment="fine")
+        done = await api.engine.wait(started.id)
+        path = f"/executions/{started.id}/history"
+        found: list[dict[str, Any]] = []
+        page = (await api.get(f"{path}?limit=3", as_="viewer")).json
+        found += page["items"]
+        while page["next"] is not None:
+            page = (await api.get(f"{path}?limit=3&cursor={page['next']}")).json
+            found += page["items"]
+        later = (await api.get(f"{path}?since=4")).json
+        beyond = (await api.get(f"{path}?since={10**40}")).json
+        other = await api.get(f"{path}?cursor={cursor_of(0, NOBODY)}")
+        wrong = await api.get(f"{path}?since=-1")
+
+    assert [one["seq"] for one in found] == list(range(done.last_seq + 1))
+    assert later == {"items": found[4:], "next": None}
+    assert beyond == {"items": [], "next": None}
+    assert (other.status, other.code) == (400, "malformed_cursor")
+    assert (wrong.status, wrong.code) == (400, "invalid_parameter")
+    assert all(MOMENT.fullmatch(one["at"]) for one in found)
+    by_type = {one["type"]: one for one in found}
+    assert found[0]["type"] == "ExecutionCreated"
+    assert (by_type["NodeStarted"]["context_id"], by_type["NodeStarted"]["attempt"]) == ("a", 1)
+    assert by_type["NodeStarted"]["data"]["input"] == {"x": 1}
+    assert MOMENT.fullmatch(by_type["PausePointOpened"]["data"]["deadline"])
+    decision = by_type["PausePointDecided"]["data"]["decision"]
+    assert MOMENT.fullmatch(decision.pop("at"))
+    assert decision == {"by": "ann", "approved": True, "comment": "fine", "data": None, "on_behalf_of": None}
+
+
+async def test_nodes_tell_of_their_attempts(tmp_path: Path) -> None:
+    async with served(tmp_path, Scripted(Refused("once"), {"n": 1})) as api:
+        await api.engine.register(flow(call("a", input={"x": 1}, retry={"max_attempts": 2, "delay": "1ms"}), end(1)))
+        done = await api.engine.start("flow", wait="end")
+        first, last = (await api.get(f"/executions/{done.id}/nodes", as_="viewer")).json["items"]
+
+    assert (first["context_id"], first["node"], first["type"], first["status"]) == ("a", "a", "work", "completed")
+    assert (first["attempt"], first["input"], first["output"], first["error"]) == (2, {"x": 1}, {"n": 1}, None)
+    assert [one["attempt"] for one in first["attempts"]] == [1, 2]
+    assert first["attempts"][0]["error"]["message"] == "once"
+    assert MOMENT.fullmatch(first["attempts"][0]["retry_at"])
+    assert MOMENT.fullmatch(first["started_at"])
+    assert first["duration_ms"] is not None
+    assert (last["context_id"], last["status"]) == ("finish", "completed")
+
+
+async def test_legs_and_graph_and_why_tell_of_what_waits(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form("first"), fan_out(form()), end(1)))
+        started = await api.engine.start("flow", [1, 2], wait="rest")
+        (row,) = await api.engine.points(started.id)
+        await api.engine.answer(row.point.id, {}, by="ann")
+        await api.engine.wait(started.id, "rest")
+        legs = (await api.get(f"/executions/{started.id}/legs", as_="viewer")).json
+        graph = (await api.get(f"/executions/{started.id}/graph", as_="viewer")).json
+        why = (await api.get(f"/executions/{started.id}/why", as_="viewer")).json
+
+    first, second = legs["items"]
+    assert legs["next"] is None
+    assert (first["parent"], first["depth"], second["parent"], second["depth"]) == (None, 0, first["id"], 1)
+    assert second["from_seq"] == first["to_seq"] + 1
+    assert MOMENT.fullmatch(first["started_at"])
+    nodes = {one["id"]: one for one in graph["nodes"]}
+    assert (graph["workflow"], graph["version"]) == ("flow", 1)
+    assert {name: one["status"] for name, one in nodes.items()} == {
+        "first": "completed",
+        "each": "entered",
+        "ask:each": "waiting",
+        "finish": None,
+    }
+    assert (nodes["ask:each"]["parent"], nodes["ask:each"]["runs"]) == ("each", {"waiting": 2})
+    assert {(one["source"], one["target"], one["port"], one["taken"]) for one in graph["edges"]} == {
+        ("first", "each", "done", 1),
+        ("each", "finish", "done", 0),
+    }
+    told = {one["context_id"]: one for one in why["reasons"]}
+    assert why["summary"] == f"{why['reasons'][0]['text']} (and 1 more)"
+    assert sorted(told) == ["ask:each.0", "ask:each.1"]
+    reason = told["ask:each.0"]
+    assert MOMENT.fullmatch(reason.pop("since"))
+    assert MOMENT.fullmatch(reason.pop("until"))
+    text = "`ask:each.0` waits for an answer by anybody."
+    assert reason == {"kind": "form", "text": text, "context_id": "ask:each.0"}
+
+
+async def test_why_follows_an_execution_to_the_one_it_waits_for(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form(), name="inner"))
+        await api.engine.register(flow(child("a", "inner")))
+        parent = await api.engine.start("flow", wait="rest")
+        (point,) = await api.engine.points(parent.id)
+        await until_child(api.engine, point.point.child, "paused")
+        (reason,) = (await api.get(f"/executions/{parent.id}/why")).json["reasons"]
+
+    assert reason["execution"] == point.point.child
+    assert [one["kind"] for one in reason["because"]] == ["form"]

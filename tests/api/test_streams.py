@@ -1,0 +1,194 @@
+"""Following executions over HTTP: from any event on, to the end, by many at once, and by those who do not listen."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+
+from layover.api.settings import ApiSettings
+from tests.api.harness import served
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.api.harness import Api
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+ASKING = """
+name: asking
+nodes:
+  - {id: first, type: form, schema: {type: object}, next: second}
+  - {id: second, type: form, schema: {type: object}}
+"""
+LONG = """
+name: long
+variables: {n: 0}
+nodes:
+  - id: rounds
+    type: loop
+    times: 100
+    body: [{id: one, type: set, values: {n: "${index}"}}]
+"""
+
+
+class Told:
+    """One event of a stream."""
+
+    def __init__(self, text: str) -> None:
+        fields = dict(line.split(": ", 1) for line in text.splitlines() if not line.startswith(":"))
+        self.kind = fields.get("event", "")
+        self.id = int(fields["id"]) if "id" in fields else None
+        self.data: Any = msgspec.json.decode(fields["data"]) if "data" in fields else None
+
+
+async def followed(api: Api, path: str, **headers: str) -> AsyncIterator[Told]:
+    """Give what a stream tells, until its end."""
+    sent = {"authorization": f"Bearer {await api.key_of('viewer')}", **headers}
+    async with api.session.get(f"{api.url}/api/v1{path}", headers=sent) as response:
+        assert response.status == 200
+        assert response.headers["content-type"] == "text/event-stream"
+        text = ""
+        async for piece in response.content.iter_any():
+            text += piece.decode()
+            *whole, text = text.split("\n\n")
+            for one in whole:
+                yield Told(one)
+
+
+async def waiting(api: Api, workflow: str = ASKING) -> str:
+    version = await api.engine.register(workflow)
+    return (await api.engine.start(version.workflow, wait="rest")).id
+
+
+async def answer(api: Api, id_: str) -> None:
+    (point,) = await api.engine.points(id_)
+    await api.engine.answer(point.point.id, {})
+
+
+async def test_every_event_is_told_once_in_order_until_the_end(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        id_ = await waiting(api)
+        told = []
+        async for one in followed(api, f"/executions/{id_}/stream"):
+            told.append(one)
+            if one.kind == "PausePointOpened":
+                await answer(api, id_)
+        log = await api.engine.history(id_)
+
+    events = [one for one in told if one.id is not None]
+    assert [one.id for one in events] == [one.seq for one in log]
+    assert [one.kind for one in events] == [type(one.event).__name__ for one in log]
+    assert [one.data["seq"] for one in events] == [one.id for one in events]
+    assert (told[-1].kind, told[-1].data) == ("end", {"status": "completed"})
+
+
+async def test_whoever_was_cut_off_goes_on_behind_what_they_have_seen(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        id_ = (await api.engine.start((await api.engine.register(LONG)).workflow, wait="end")).id
+        log = [one.seq for one in await api.engine.history(id_)]
+        since = [one.id async for one in followed(api, f"/executions/{id_}/stream?since=7") if one.id is not None]
+        last = {"Last-Event-ID": "150"}
+        after = [one.id async for one in followed(api, f"/executions/{id_}/stream", **last) if one.id is not None]
+        beyond = {"Last-Event-ID": str(log[-1])}
+        nothing = [one.kind async for one in followed(api, f"/executions/{id_}/stream", **beyond) if one.kind]
+
+    assert len(log) > 200  # more than two pages
+    assert since == log[7:]
+    assert after == log[151:]
+    assert nothing == ["end"]
+
+
+async def test_a_silent_execution_gives_signs_of_life(tmp_path: Path) -> None:
+    async with served(tmp_path, settings=ApiSettings(rate_limit=None, heartbeat=0.01)) as api:
+        id_ = await waiting(api)
+        sent = {"authorization": f"Bearer {await api.key_of('viewer')}"}
+        async with api.session.get(f"{api.url}/api/v1/executions/{id_}/stream", headers=sent) as response:
+            text = b""
+            while b": alive\n\n: alive\n\n" not in text:
+                text += await response.content.readany()
+
+
+async def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
+    async with served(tmp_path, settings=ApiSettings(rate_limit=None, streams_by_caller=1)) as api:
+        id_ = await waiting(api)
+        path = f"/executions/{id_}/stream"
+        unknown = await api.get("/executions/0195f2a6-7c00-7000-8000-5d1e0f3a9b42/stream")
+        malformed = await api.get("/executions/some/stream")
+        negative = await api.get(f"{path}?since=-1")
+        wrong = [await api.get(path, headers={"last-event-id": text}) for text in ("x", "-1", "9" * 40, "1.5")]
+        nobody = await api.get(path, as_="")
+        one = followed(api, path)
+        await anext(one)
+        second = await api.get(path, as_="viewer")
+        await one.aclose()  # type: ignore[attr-defined]
+
+    assert (unknown.status, unknown.code) == (404, "unknown_execution")
+    assert (malformed.status, malformed.code) == (400, "malformed_id")
+    assert (negative.status, negative.code) == (400, "invalid_parameter")
+    assert {(one.status, one.code) for one in wrong} == {(400, "invalid_parameter")}
+    assert nobody.status == 401
+    assert (second.status, second.code, second.headers["retry-after"]) == (503, "too_many_streams", "5")
+
+
+async def test_a_client_that_goes_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        id_ = await waiting(api)
+        streams = [followed(api, f"/executions/{id_}/stream") for _ in range(20)]
+        for one in streams:
+            await anext(one)
+        open_ = await _streams_of(api, 20)
+        for one in streams:
+            await one.aclose()  # type: ignore[attr-defined]
+        left = await _streams_of(api, 0)
+
+    assert (open_, left) == (20, 0)
+
+
+async def test_a_client_that_takes_nothing_is_let_go_and_holds_up_nobody(tmp_path: Path) -> None:
+    async def talk() -> str:
+        return "x" * 200_000
+
+    talking = "name: talking\nnodes:\n" + "\n".join(
+        f"  - {{id: n{number}, type: talk, next: {f'n{number + 1}' if number < 29 else 'ask'}}}" for number in range(30)
+    )
+    talking += "\n  - {id: ask, type: form, schema: {type: object}}\n"
+    settings = ApiSettings(rate_limit=None, stalled_after=0.2)
+    async with served(tmp_path, talk, settings=settings) as api:
+        id_ = await waiting(api, talking)
+        address = urlsplit(api.url)
+        with socket.socket() as stalled:
+            stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            stalled.setblocking(False)
+            loop = asyncio.get_running_loop()
+            await loop.sock_connect(stalled, (address.hostname, address.port))
+            request = f"GET /api/v1/executions/{id_}/stream HTTP/1.1\r\nhost: x\r\n"
+            request += f"authorization: Bearer {await api.key_of('viewer')}\r\n\r\n"
+            await loop.sock_sendall(stalled, request.encode())
+            began = await _streams_of(api, 1)
+            seen = [one.id async for one in _until(api, id_, "PausePointOpened")]
+            left = await _streams_of(api, 0)
+
+    assert (began, left) == (1, 0)
+    assert seen == list(range(len(seen)))
+
+
+async def _until(api: Api, id_: str, kind: str) -> AsyncIterator[Told]:
+    async for one in followed(api, f"/executions/{id_}/stream"):
+        if one.id is not None:
+            yield one
+        if one.kind == kind:
+            return
+
+
+async def _streams_of(api: Api, wanted: int) -> int:
+    """Return how many streams are open, once there are as many as wanted."""
+    while api.services.streams.count != wanted:
+        await asyncio.sleep(0.005)
+    return int(api.services.streams.count)

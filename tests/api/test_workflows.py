@@ -1,0 +1,412 @@
+"""Definitions over HTTP: their versions, what is different between them, and whether they may be started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from layover.ports.access import AuditFilter
+from tests.api.harness import Api, served
+from tests.runtime.harness import until_seq
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
+def definition(name: str = "order", title: str = "Look at it", **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "nodes": [{"id": "review", "type": "form", "title": title}, {"id": "done", "type": "end"}],
+        "edges": [{"from": "review", "to": "done"}],
+        **more,
+    }
+
+
+YAML = b"""
+name: order
+nodes:
+  - {id: review, type: form, title: Look at it}
+  - {id: done, type: end}
+edges:
+  - {from: review, to: done}
+"""
+
+
+async def acts(api: Api) -> list[tuple[str, str]]:
+    found = await api.engine.instance.store.audit(AuditFilter())
+    return [(entry.act, entry.target) for entry in reversed(found) if not entry.act.startswith("key.")]
+
+
+# Saving
+
+
+async def test_a_definition_becomes_a_version_and_the_same_again_is_the_same(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        first = await api.post("/workflows", definition())
+        again = await api.post("/workflows", definition())
+        second = await api.post("/workflows", definition(title="Look twice"))
+        entries = await acts(api)
+
+    assert (first.status, again.status, second.status) == (201, 200, 201)
+    assert first.json == {"name": "order", "version": 1, "hash": first.json["hash"]}
+    assert first.headers["location"] == "/api/v1/workflows/order"
+    assert again.json == first.json
+    assert "location" not in again.headers
+    assert second.json["version"] == 2
+    assert second.json["hash"] != first.json["hash"]
+    assert entries == [("workflow.save", "order")] * 2
+
+
+@pytest.mark.parametrize("media_type", ["application/yaml", "text/yaml; charset=utf-8", "application/x-yaml"])
+async def test_yaml_is_taken_by_its_media_type(tmp_path: Path, media_type: str) -> None:
+    async with served(tmp_path) as api:
+        as_yaml = await api.post("/workflows", raw=YAML, headers={"content-type": media_type})
+        as_json = await api.post("/workflows", definition())
+
+    assert (as_yaml.status, as_json.status) == (201, 200)
+    assert as_json.json == as_yaml.json
+
+
+async def test_a_put_has_to_be_one_of_that_workflow(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        put = await api.put("/workflows/order", definition())
+        again = await api.put("/workflows/order", definition())
+        other = await api.put("/workflows/offer", definition())
+        listed = await api.get("/workflows")
+
+    assert (put.status, again.status) == (201, 200)
+    assert (other.status, other.code) == (422, "invalid_definition")
+    assert [(error["path"], error["code"]) for error in other.json["errors"]] == [("$.name", "other_name")]
+    assert [one["name"] for one in listed.json["items"]] == ["order"]
+
+
+async def test_what_is_wrong_is_told_with_its_places(tmp_path: Path) -> None:
+    text = b"name: order\nnodes:\n  - {id: a, type: form, titel: Look}\n  - {id: b, type: ende}\n"
+    async with served(tmp_path) as api:
+        refused = await api.post("/workflows", raw=text, headers={"content-type": "text/yaml"})
+        listed = await api.get("/workflows")
+
+    assert (refused.status, refused.code) == (422, "invalid_definition")
+    errors = {error["code"]: error for error in refused.json["errors"]}
+    assert errors["unknown_field"]["line"] == 3
+    assert errors["unknown_field"]["suggestion"] == "title"
+    assert errors["unknown_field"]["path"] == "$.nodes[0].titel"
+    assert listed.json["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("media_type", "text"),
+    [
+        ("application/json", b'{"name": "order", '),
+        ("application/json", YAML.strip()),
+        ("application/json", b""),
+        ("application/yaml", b"name: [order"),
+        ("application/yaml", b"\xff\xfe"),
+    ],
+)
+async def test_what_cannot_be_read_is_malformed(tmp_path: Path, media_type: str, text: bytes) -> None:
+    async with served(tmp_path) as api:
+        refused = await api.post("/workflows", raw=text, headers={"content-type": media_type})
+
+    assert (refused.status, refused.code) == (400, "malformed")
+    assert refused.json["errors"][0]["line"] == 1
+
+
+async def test_another_kind_of_body_is_not_taken(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        refused = await api.post("/workflows", raw=b"<order/>", headers={"content-type": "application/xml"})
+
+    assert (refused.status, refused.code) == (415, "unsupported_media_type")
+
+
+def charge(amount: int) -> int:
+    return amount
+
+
+async def test_node_types_that_nobody_knows_are_a_problem_unless_they_are_allowed(tmp_path: Path) -> None:
+    known = {"name": "known", "nodes": [{"id": "pay", "type": "charge", "input": {"amount": 1}}]}
+    unknown = {"name": "unknown", "nodes": [{"id": "pay", "type": "chrage"}]}
+    async with served(tmp_path, charge) as api:
+        taken = await api.post("/workflows", known)
+        refused = await api.post("/workflows", unknown)
+        allowed = await api.post("/workflows?allow_unknown=true", unknown)
+        wrong = await api.post("/workflows?allow_unknown=perhaps", unknown)
+
+    assert (taken.status, allowed.status) == (201, 201)
+    assert (refused.status, refused.code) == (422, "invalid_definition")
+    assert [(error["code"], error["suggestion"]) for error in refused.json["errors"]] == [("unknown_type", "charge")]
+    assert (wrong.status, wrong.code) == (400, "invalid_parameter")
+
+
+async def test_warnings_block_nothing(tmp_path: Path) -> None:
+    warned = {"name": "warned", "nodes": [{"id": "pay", "type": "chrage"}]}
+    async with served(tmp_path) as api:
+        checked = await api.post("/workflows/check?allow_unknown=true", warned)
+        taken = await api.post("/workflows?allow_unknown=true", warned)
+
+    assert [problem["severity"] for problem in checked.json["problems"]] == ["warning"]
+    assert taken.status == 201
+
+
+async def test_a_save_with_a_key_is_answered_once(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        first = await api.post("/workflows", definition(), key="k1")
+        await api.post("/workflows", definition(title="Look twice"))
+        again = await api.post("/workflows", definition(), key="k1")
+        listed = await api.get("/workflows/order/versions")
+
+    assert (first.status, again.status) == (201, 201)
+    assert again.json == first.json
+    assert [one["version"] for one in listed.json["items"]] == [2, 1]
+
+
+# Looking
+
+
+async def test_workflows_are_listed_by_name_page_by_page(tmp_path: Path) -> None:
+    names = ["beta", "Alpha", "alpha", "gamma", "delta_2", "delta-1", "delta.3"]
+    async with served(tmp_path) as api:
+        for name in names:
+            await api.post("/workflows", definition(name, description=f"This is {name}", tags=["t"]))
+        await api.delete("/workflows/gamma")
+        pages, cursor = [], ""
+        while True:
+            page = (await api.get(f"/workflows?limit=2{cursor}")).json
+            pages.append([one["name"] for one in page["items"]])
+            if page["next"] is None:
+                break
+            cursor = f"&cursor={page['next']}"
+        first = (await api.get("/workflows?limit=1")).json["items"][0]
+
+    assert [name for page in pages for name in page] == sorted(set(names) - {"gamma"})
+    assert [len(page) for page in pages] == [2, 2, 2]
+    assert first["name"] == "Alpha"
+    assert (first["version"], first["state"], first["description"], first["tags"]) == (
+        1,
+        "active",
+        "This is Alpha",
+        ["t"],
+    )
+
+
+@pytest.mark.parametrize("asked", ["limit=0", "limit=-1", "limit=ten", "limit=2&limit=3", "other=1"])
+async def test_a_parameter_that_says_nothing_is_refused(tmp_path: Path, asked: str) -> None:
+    async with served(tmp_path) as api:
+        refused = await api.get(f"/workflows?{asked}")
+
+    assert (refused.status, refused.code) == (400, "invalid_parameter")
+
+
+async def test_a_cursor_that_was_not_given_out_is_refused(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        list_ = await api.get("/workflows?cursor=%20no")
+        versions = await api.get("/workflows/order/versions?cursor=0")
+
+    assert (list_.status, list_.code) == (400, "malformed_cursor")
+    assert (versions.status, versions.code) == (400, "malformed_cursor")
+
+
+async def test_a_workflow_is_shown_in_canonical_form_at_any_version(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        await api.post("/workflows", definition(title="Look twice"))
+        newest = await api.get("/workflows/order")
+        first = await api.get("/workflows/order?version=1")
+        none = await api.get("/workflows/order?version=3")
+        unknown = await api.get("/workflows/offer")
+        kept = await api.put("/workflows/order", newest.json["definition"])
+
+    assert (newest.json["version"], newest.json["state"]) == (2, "active")
+    assert newest.json["definition"]["nodes"][0]["title"] == "Look twice"
+    assert first.json["definition"]["nodes"][0]["title"] == "Look at it"
+    assert (none.status, none.code) == (404, "unknown_version")
+    assert (unknown.status, unknown.code) == (404, "unknown_workflow")
+    assert kept.status == 200, "what is shown can be sent back"
+
+
+async def test_versions_come_newest_first_page_by_page(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        for title in "abc":
+            await api.post("/workflows", definition(title=title))
+        first = (await api.get("/workflows/order/versions?limit=2")).json
+        rest = (await api.get(f"/workflows/order/versions?limit=2&cursor={first['next']}")).json
+        unknown = await api.get("/workflows/offer/versions")
+
+    assert [one["version"] for one in first["items"]] == [3, 2]
+    assert [one["version"] for one in rest["items"]] == [1]
+    assert rest["next"] is None
+    assert unknown.code == "unknown_workflow"
+
+
+async def test_the_difference_of_two_versions_is_told_by_place(tmp_path: Path) -> None:
+    changed = definition(title="Look twice")
+    changed["nodes"] = [{"id": "first", "type": "delay", "duration": "1h"}, *reversed(changed["nodes"])]
+    changed["edges"].append({"from": "first", "to": "review"})
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        await api.post("/workflows", changed)
+        newest = (await api.get("/workflows/order/diff")).json
+        back = (await api.get("/workflows/order/diff?from=2&to=1")).json
+        same = (await api.get("/workflows/order/diff?from=2&to=2")).json
+        only = (await api.get("/workflows/order/diff?to=1")).json
+        none = await api.get("/workflows/order/diff?from=1&to=7")
+
+    assert (newest["name"], newest["before"], newest["after"]) == ("order", 1, 2)
+    told = {one["path"]: (one["kind"], one["before"], one["after"]) for one in newest["differences"]}
+    assert told["$.nodes[review].title"] == ("changed", "Look at it", "Look twice")
+    assert told["$.nodes[first]"][0] == "added"
+    assert [kind for path, (kind, _, _) in told.items() if path.startswith("$.edges")] == ["added"]
+    assert len(told) == 3, "a node that has moved in its list is the same"
+    kinds = {one["path"]: one["kind"] for one in back["differences"]}
+    assert kinds["$.nodes[first]"] == "removed"
+    assert same["differences"] == only["differences"] == []
+    assert (none.status, none.code) == (404, "unknown_version")
+
+
+async def test_the_graph_has_what_is_inside_of_containers(tmp_path: Path) -> None:
+    looped = {
+        "name": "looped",
+        "nodes": [
+            {"id": "lines", "type": "loop", "times": 2, "body": [{"id": "count", "type": "form", "title": "Count"}]},
+            {"id": "done", "type": "end"},
+        ],
+        "edges": [{"from": "lines", "to": "done"}],
+    }
+    async with served(tmp_path) as api:
+        await api.post("/workflows", looped)
+        graph = (await api.get("/workflows/looped/graph")).json
+        unknown = await api.get("/workflows/offer/graph")
+
+    assert (graph["workflow"], graph["version"]) == ("looped", 1)
+    assert {node["id"]: (node["parent"], node["status"]) for node in graph["nodes"]} == {
+        "lines": (None, None),
+        "count:lines": ("lines", None),
+        "done": (None, None),
+    }
+    assert [(edge["source"], edge["target"], edge["taken"]) for edge in graph["edges"]] == [("lines", "done", 0)]
+    assert unknown.code == "unknown_workflow"
+
+
+# Standing
+
+
+async def test_an_inactive_workflow_is_not_started_until_it_is_active_again(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        off = await api.post("/workflows/order/deactivate", {"reason": "End of season"})
+        refused = await api.post("/executions", {"workflow": "order"})
+        cannot_pause = await api.post("/workflows/order/pause")
+        shown = await api.get("/workflows/order")
+        on = await api.post("/workflows/order/activate")
+        started = await api.post("/executions", {"workflow": "order"})
+        again = await api.post("/workflows/order/activate")
+        entries = await acts(api)
+
+    assert off.json == {
+        "name": "order",
+        "state": "inactive",
+        "reason": "End of season",
+        "executions": 0,
+        "more": False,
+    }
+    assert (refused.status, refused.code) == (409, "workflow_inactive")
+    assert (cannot_pause.status, cannot_pause.code) == (409, "workflow_inactive")
+    assert (shown.json["state"], shown.json["state_reason"]) == ("inactive", "End of season")
+    assert (on.status, on.json["state"], again.json["state"]) == (200, "active", "active")
+    assert started.status == 202
+    assert [act for act, _ in entries] == [
+        "workflow.save",
+        "workflow.deactivate",
+        "workflow.activate",
+        "execution.start",
+    ]
+
+
+async def test_a_deleted_workflow_is_unknown_and_its_executions_go_on(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        started = await api.post("/executions", {"workflow": "order", "wait": "10s"})
+        deleted = await api.delete("/workflows/order")
+        again = await api.delete("/workflows/order")
+        paths = ["", "/versions", "/diff", "/graph"]
+        gone = [(await api.get(f"/workflows/order{path}")).code for path in paths]
+        refused = await api.post("/executions", {"workflow": "order"})
+        acting = [
+            (await api.post(f"/workflows/order/{act}")).code for act in ("activate", "pause", "resume", "dry-run")
+        ]
+        listed = (await api.get("/workflows")).json["items"]
+        point = started.json["pause_points"][0]["id"]
+        answered = await api.post(f"/pause-points/{point}/answer", {"data": {}})
+        revived = await api.post("/workflows", definition())
+        shown = await api.get("/workflows/order")
+
+    assert (deleted.status, deleted.body) == (204, b"")
+    assert (again.status, again.code) == (404, "unknown_workflow")
+    assert set(gone) == set(acting) == {"unknown_workflow"}
+    assert (refused.status, refused.code) == (404, "unknown_workflow")
+    assert listed == []
+    assert answered.status == 201
+    assert (revived.status, revived.json["version"]) == (201, 1)
+    assert shown.json["state"] == "active"
+
+
+async def test_a_paused_workflow_holds_what_starts_until_it_is_resumed(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        running = (await api.post("/executions", {"workflow": "order", "wait": "10s"})).json
+        paused = await api.post("/workflows/order/pause", {"reason": "The shop is closed"})
+        held = (await api.post("/executions", {"workflow": "order"})).json
+        too = await api.post("/workflows/order/pause", {"running": True})
+        await until_seq(api.engine, running["id"], running["last_seq"] + 1)
+        listed = (await api.get("/workflows")).json["items"][0]
+        resumed = await api.post("/workflows/order/resume")
+        entries = await acts(api)
+
+    assert running["status"] == "paused", "for a person, that is"
+    assert (paused.status, paused.json["state"], paused.json["reason"]) == (200, "paused", "The shop is closed")
+    assert held["status"] == "paused"
+    assert held["paused_reason"] == "The workflow order is paused: The shop is closed"
+    assert too.json["executions"] == 1
+    assert (listed["state"], listed["state_reason"]) == ("paused", "The shop is closed")
+    assert (resumed.status, resumed.json["state"], resumed.json["executions"]) == (200, "active", 2)
+    assert [act for act, _ in entries if act.startswith("workflow")] == [
+        "workflow.save",
+        "workflow.pause",
+        "workflow.pause",
+        "workflow.resume",
+    ]
+
+
+# Who may
+
+
+@pytest.mark.parametrize("role", ["viewer", "approver", "operator"])
+async def test_who_may_read_may_not_write(tmp_path: Path, role: str) -> None:
+    async with served(tmp_path) as api:
+        await api.post("/workflows", definition())
+        read = [
+            (await api.get(f"/workflows{path}", as_=role)).status
+            for path in ("", "/order", "/order/versions", "/order/diff", "/order/graph", "/export")
+        ]
+        written = [
+            (await api.ask(method, f"/workflows{path}", {}, as_=role)).status
+            for method, path in (
+                ("POST", ""),
+                ("PUT", "/order"),
+                ("DELETE", "/order"),
+                ("POST", "/order/activate"),
+                ("POST", "/order/deactivate"),
+                ("POST", "/order/pause"),
+                ("POST", "/order/resume"),
+                ("POST", "/import"),
+            )
+        ]
+        nobody = await api.get("/workflows", as_="")
+
+    assert set(read) == {200}
+    assert set(written) == {403}
+    assert (nobody.status, nobody.code) == (401, "unauthenticated")

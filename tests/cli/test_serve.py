@@ -1,0 +1,215 @@
+"""`layover serve` as a process of its own: what it prints, who gets in, and how it stops."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NODES = """
+import time
+
+def slowly(seconds: float) -> str:
+    time.sleep(seconds)
+    return "done"
+"""
+ASK = "name: ask\nnodes: [{id: review, type: approval, response: {message: soon}}]\n"
+SLOW = "name: slow\nnodes: [{id: work, type: slowly, input: {seconds: '${input.seconds}'}}]\n"
+PATIENCE = 30
+
+
+class Serving:
+    """A server, and what it has printed so far."""
+
+    def __init__(self, folder: Path, *words: str, **environment: str) -> None:
+        command = [sys.executable, "-c", "from layover.cli.main import main; main()", "serve", *words]
+        command += [] if "--port" in words else ["--port", "0"]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
+        self.process = subprocess.Popen(  # noqa: S603 - this program
+            command,
+            cwd=folder,
+            env={**kept, "PYTHONUNBUFFERED": "1", "COLUMNS": "200", **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.printed = ""
+        self._more = threading.Condition()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._more:
+                self.printed += line
+                self._more.notify_all()
+        with self._more:
+            self.printed += "\n<end>"
+            self._more.notify_all()
+
+    def said(self, pattern: str) -> str:
+        """Return what a pattern finds in the output, once it does."""
+        with self._more:
+            found = self._more.wait_for(lambda: re.search(f"{pattern}|<end>", self.printed), PATIENCE)
+        match = re.search(pattern, self.printed)
+        assert found, self.printed
+        assert match, self.printed
+        return match[match.lastindex or 0]
+
+    @property
+    def url(self) -> str:
+        return self.said(r"listening at +(http://\S+)")
+
+    def ask(self, method: str, path: str, body: object = None, key: str = "") -> tuple[int, Any]:
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        data = msgspec.json.encode(body) if body is not None else None
+        place = urlsplit(self.url)
+        with closing(HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)) as connection:
+            connection.request(method, path, data, headers)
+            answered = connection.getresponse()
+            return answered.status, msgspec.json.decode(answered.read())
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def serving(folder: Path, *words: str, **environment: str) -> Iterator[Serving]:
+    """Serve while the block lasts."""
+    server = Serving(folder, *words, **environment)
+    try:
+        yield server
+    finally:
+        server.process.kill()
+        server.process.wait()
+        if server.process.stdout is not None:
+            server.process.stdout.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "nodes.py").write_text(NODES)
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "ask.yaml").write_text(ASK)
+    (tmp_path / "flows" / "slow.yml").write_text(SLOW)
+    (tmp_path / "flows" / "notes.txt").write_text("no workflow")
+    return tmp_path
+
+
+ALL = ("--workflows", "flows", "--nodes", "nodes.py")
+
+
+def test_the_first_start_makes_a_key_and_later_ones_do_not(folder: Path) -> None:
+    with serving(folder, *ALL) as server:
+        key = server.said(r"admin key, shown this once: (\S+)")
+        assert "2 workflows: ask, slow" in server.printed
+        status, started = server.ask("POST", "/api/v1/executions", {"workflow": "ask", "wait": "10s"}, key)
+        assert (status, started["status"], started["response"]) == (202, "paused", {"message": "soon"})
+        assert server.ask("GET", "/api/v1/executions")[0] == 401
+        assert server.stop(signal.SIGINT) == 0
+        assert "Stopped." in server.printed
+    with serving(folder, *ALL) as server:
+        point = started["pause_points"][0]["id"]
+        assert server.ask("POST", f"/api/v1/approvals/{point}/approve", {}, key)[0] == 201
+        assert server.ask("GET", "/api/v1/keys", key="lay_of-somebody-else")[0] == 401
+        assert "shown this once" not in server.printed
+        assert server.stop() == 0
+        assert key not in server.printed
+
+
+def test_a_key_that_is_given_is_the_administrators(folder: Path) -> None:
+    with serving(folder, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
+        assert server.ask("GET", "/api/v1/me", key="a-key-that-nobody-knows")[1]["user"] == "admin"
+        assert "shown this once" not in server.printed
+        assert "a-key-that-nobody-knows" not in server.printed
+
+
+def test_what_is_being_answered_is_answered_before_it_stops(folder: Path) -> None:
+    with serving(folder, *ALL, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
+        asked = {"workflow": "slow", "input": {"seconds": 0.5}, "wait": "60s"}
+        answers: list[tuple[int, Any]] = []
+        waiting = threading.Thread(
+            target=lambda: answers.append(server.ask("POST", "/api/v1/executions", asked, "a-key-that-nobody-knows"))
+        )
+        waiting.start()
+        while not server.ask("GET", "/api/v1/executions", key="a-key-that-nobody-knows")[1]["items"]:
+            pass
+        assert server.stop() == 0
+        waiting.join(PATIENCE)
+
+    ((status, execution),) = answers
+    assert (status, execution["workflow"]) in {(200, "slow"), (202, "slow")}
+
+
+def test_several_processes_serve_one_port_and_one_that_dies_is_replaced(folder: Path) -> None:
+    with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
+        pids = [int(pid) for pid in server.said(r"2 processes: ([0-9, ]+)").split(", ")]
+        instances = set()
+        while len(instances) < 2:
+            status, ready = server.ask("GET", "/readyz")
+            assert status == 200
+            instances.add(ready["instance"])
+        assert {int(name.split("-")[-2]) for name in instances} == set(pids)
+        os.kill(pids[0], signal.SIGKILL)
+        server.said("another takes its place")
+        while len(instances) < 3:
+            instances.add(server.ask("GET", "/readyz")[1]["instance"])
+        assert server.stop() == 0
+        assert "Stopped." in server.printed
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_without_any_key_it_is_not_served_to_others(folder: Path) -> None:
+    with serving(folder, "--host", "0.0.0.0") as server:  # noqa: S104 - it is refused
+        assert server.process.wait(PATIENCE) == 2
+        server.said("Without any key it is served on this machine only")
+        server.said("LAYOVER_ADMIN_KEY")
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "code", "told"),
+    [
+        (("--workflows", "nowhere"), {}, 2, "there is no such folder or file"),
+        (("--workflows", "flows"), {}, 2, r"slow\.yml:2:\d+: .*slowly"),
+        (("--processes", "0"), {}, 2, "from 1 to 64"),
+        ((), {"LAYOVER_ADMIN_KEY": "short"}, 2, "LAYOVER_ADMIN_KEY"),
+        ((), {"LAYOVER_RATE_LIMIT": "many"}, 2, "LAYOVER_RATE_LIMIT"),
+        ((), {"LAYOVER_JWT_SECRET": "short"}, 2, "LAYOVER_JWT_SECRET"),
+        (("--db", "ftp://x"), {}, 2, "no address of a database"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_a_sentence(
+    folder: Path, words: tuple[str, ...], environment: dict[str, str], code: int, told: str
+) -> None:
+    with serving(folder, *words, **environment) as server:
+        assert server.process.wait(PATIENCE) == code
+        server.said(told)
+        assert "Traceback" not in server.printed
+
+
+def test_a_port_that_is_taken_is_told_with_what_to_do(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with serving(folder, "--port", str(taken.getsockname()[1])) as server:
+            assert server.process.wait(PATIENCE) == 1
+            server.said("Cannot listen at 127.0.0.1")
+            server.said("--port 8081")

@@ -1,0 +1,102 @@
+"""A server that answers what a test says, one answer after the other, and remembers what it was asked."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from aiohttp import web
+
+from layover.client.asynchronous import AsyncClient
+from layover.client.patience import Patience
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+KEY = "a-key-that-nobody-may-see"
+EXECUTION = {
+    "id": "0195f2a6-7c00-7000-8000-5d1e0f3a9b42",
+    "workflow": "order",
+    "status": "running",
+    "created_at": "2026-03-01T09:30:00.000Z",
+    "last_seq": 3,
+}
+
+
+class Asked(NamedTuple):
+    """One request."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Says(NamedTuple):
+    """One answer; with `hangs_up` there is none."""
+
+    status: int = 200
+    body: object = EXECUTION
+    headers: tuple[tuple[str, str], ...] = ()
+    hangs_up: bool = False
+
+
+def problem(status: int, code: str, *headers: tuple[str, str], **more: object) -> Says:
+    """Return an answer that says why not."""
+    said = {"type": "t", "title": "T", "status": status, "detail": f"It is {code}.", "code": code, "request_id": "r1"}
+    return Says(status, {**said, **more}, headers)
+
+
+class Scripted:
+    """The server: `asked` is what it was asked so far."""
+
+    def __init__(self, says: tuple[Says, ...]) -> None:
+        self._says = list(says)
+        self.asked: list[Asked] = []
+        self.url = ""
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        self.asked.append(Asked(request.method, request.raw_path, headers, await request.read()))
+        says = self._says.pop(0)
+        if says.hangs_up:
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+        body = says.body if isinstance(says.body, bytes) else msgspec.json.encode(says.body)
+        return web.Response(status=says.status, body=body, headers=dict(says.headers))
+
+
+@asynccontextmanager
+async def scripted(*says: Says) -> AsyncIterator[Scripted]:
+    """Serve answers while the block lasts."""
+    server = Scripted(says)
+    runner = web.ServerRunner(web.Server(server.answer))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    (address,) = runner.addresses
+    server.url = f"http://127.0.0.1:{address[1]}"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+class Hurried:
+    """A client that writes down for how long it would wait, and does not."""
+
+    def __init__(self, url: str, **patience: float) -> None:
+        self.waited: list[float] = []
+        self.client = AsyncClient(url, key=KEY, patience=Patience(**patience))  # type: ignore[arg-type]
+        self.client._transport.rest = self._rest  # noqa: SLF001 - time is the test's own
+
+    async def _rest(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+    async def __aenter__(self) -> Hurried:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.close()

@@ -1,0 +1,98 @@
+"""What a state keeps only so that readers can be told: resumes, completed nodes, and where a point stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from layover.core.engine.commands import Answer, Pause, Resume
+from layover.core.engine.state import InBranch, InRound
+
+from .flows import rehearse
+
+NESTED = """
+  - id: checks
+    type: parallel
+    branches:
+      - id: first
+        body:
+          - {id: a, type: form}
+      - id: second
+        body:
+          - id: rounds
+            type: loop
+            times: 3
+            body:
+              - {id: b, type: form, next: each}
+              - id: each
+                type: parallel
+                for_each: "[7, 8]"
+                body:
+                  - {id: c, type: form}
+"""
+
+
+def test_a_resume_leaves_its_moment_and_its_data() -> None:
+    flow = rehearse("  - {id: f, type: form}\n").start()
+    assert (flow.state.facts.resumed_at, flow.state.facts.resume_data) == (0, None)
+    flow.send(Pause())
+    flow.now += 5
+    flow.send(Resume(data={"count": 3}))
+    assert (flow.state.facts.resumed_at, flow.state.facts.resume_data) == (flow.now, {"count": 3})
+    flow.send(Pause())
+    flow.now += 5
+    flow.send(Resume())
+    assert (flow.state.facts.resumed_at, flow.state.facts.resume_data) == (flow.now, None)
+
+
+def test_an_applied_answer_is_a_resume_without_data() -> None:
+    flow = rehearse("  - {id: f, type: form, next: g}\n  - {id: g, type: form}\n").start()
+    flow.send(Pause())
+    flow.send(Resume(data={"count": 3}))
+    flow.now += 5
+    flow.answer("f", {})
+    facts = flow.state.facts
+    assert (facts.resume_count, facts.resumed_at, facts.resume_data) == (2, flow.now, {"count": 3})
+
+
+def test_time_that_has_passed_is_no_resume() -> None:
+    flow = rehearse("  - {id: d, type: delay, duration: 1h}\n").start().skip(3_600_000)
+    assert (flow.state.facts.resume_count, flow.state.facts.resumed_at) == (0, 0)
+
+
+def test_completed_nodes_are_counted_in_every_scope() -> None:
+    flow = rehearse(
+        "  - id: l\n    type: loop\n    times: 3\n    body:\n      - {id: x, type: compute, output: 1}\n    next: f\n"
+        "  - {id: f, type: form}\n"
+    ).start()
+    assert flow.state.counts["completed"] == 4  # three rounds, and the loop
+    assert flow.answer("f", {}).state.counts["completed"] == 5
+
+
+def test_a_point_knows_the_innermost_branch_and_round_that_it_stands_in() -> None:
+    flow = rehearse(NESTED).start()
+    assert (flow.point("a:checks.first").branch, flow.point("a:checks.first").round) == (InBranch("checks", 0, 2), None)
+    flow.answer("b:checks.second:rounds.0", {})
+    for number in range(2):
+        flow.answer(f"c:checks.second:rounds.0:each.{number}", {})
+    outer = flow.point("b:checks.second:rounds.1")
+    assert (outer.branch, outer.round) == (InBranch("checks", 1, 2), InRound("rounds", 1))
+    flow.answer("b:checks.second:rounds.1", {})
+    inner = flow.point("c:checks.second:rounds.1:each.1")
+    assert (inner.branch, inner.round) == (InBranch("each", 1, 2), InRound("rounds", 1))
+
+
+def test_a_point_of_the_workflow_itself_stands_in_nothing() -> None:
+    point = rehearse("  - {id: f, type: form}\n").start().point("f")
+    assert (point.branch, point.round) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("node", "answer"),
+    [("{id: f, type: form}", {"data": 1}), ("{id: f, type: approval, next: {rejected: n}}", {"approved": False})],
+)
+def test_an_answer_leaves_its_moment(node: str, answer: dict[str, object]) -> None:
+    flow = rehearse(f"  - {node}\n" + ("  - {id: n, type: compute, output: 1}\n" if "approval" in node else "")).start()
+    flow.send(Pause())  # so that an answered point stays where it can be seen
+    flow.now += 5
+    flow.send(Answer(point=flow.point("f").id, by="ann", **answer))  # type: ignore[arg-type]  # by the table
+    assert flow.point("f").answered_at == flow.now

@@ -1,0 +1,44 @@
+"""Write src/layover/client/blocking from the calls of the asynchronous client: python tools/blocking_calls.py."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+CLIENT = Path(__file__).parents[1] / "src" / "layover" / "client"
+_NOTE = "# Written by tools/blocking_calls.py from ../calls: change it there.\n"
+_CHANGES = [
+    (r"\basync def\b", "def"),
+    (r"\basync for\b", "for"),
+    (r"\(await ([^\n]+?)\)\.items", r"\1.items"),
+    (r"\bawait ", ""),
+    (r"for one in ([^\n]+):\n +yield one\n", r"yield from \1\n"),
+    (r"\bAsyncIterator\b", "Iterator"),
+    (r"from layover\.client\.transport import Transport", "from layover.client.synchronous import BlockingTransport"),
+    (r"\btransport: Transport\b", "transport: BlockingTransport"),
+]
+
+
+def blocking(text: str) -> str:
+    """Return a module of calls as one whose methods block."""
+    for pattern, by in _CHANGES:
+        text = re.sub(pattern, by, text)
+    words = [sys.executable, "-m", "ruff", "format", "--quiet", "-"]
+    done = subprocess.run(words, input=_NOTE + text, capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    return done.stdout
+
+
+def modules() -> dict[Path, str]:
+    """Return the files to write, with what is in them."""
+    return {
+        CLIENT / "blocking" / path.name: blocking(path.read_text())
+        for path in sorted((CLIENT / "calls").glob("*.py"))
+        if path.name != "__init__.py"
+    }
+
+
+if __name__ == "__main__":
+    for place, content in modules().items():
+        place.write_text(content)
