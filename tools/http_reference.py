@@ -120,10 +120,13 @@ def _codes() -> str:
             families[code][route.family] = None
     everywhere = {"not_found", "method_not_allowed"}  # of what is no route, too
     everywhere |= set(ROUTES[0].codes).intersection(*(route.codes for route in ROUTES))
+    widespread = {code: "most families" for code, found in families.items() if len(found) > len(_families()) // 2}
+    where = {**{code: ", ".join(found) for code, found in families.items()}, **widespread}
+    where.update(dict.fromkeys(everywhere, "everywhere"))
     rows = [
-        f"| {status} | `{code}` | {'everywhere' if code in everywhere else ', '.join(families[code])} |\n"
+        f"| {status} | `{code}` | {where[code]} |\n"
         for code, status in sorted(STATUS.items(), key=lambda item: (item[1], item[0]))
-        if code in families or code in everywhere
+        if code in where
     ]
     return "## Codes\n\n| status | code | where |\n| --- | --- | --- |\n" + "".join(rows)
 

@@ -6,6 +6,9 @@ if TYPE_CHECKING:
     from layover.authoring.parts import AwaitedSignal, Concurrency, Escalation, People, Rate, Retry
     from layover.authoring.workflow import Workflow
     from layover.bootstrap import Engine
+    from layover.client.asynchronous import AsyncClient
+    from layover.client.errors import ApiError
+    from layover.client.synchronous import Client
     from layover.core.definitions import Checked, InvalidDefinition, Problem, check
     from layover.core.errors import LayoverError
     from layover.core.plan import Plan, load
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "NOT_HAPPENED",
     "UNKNOWN",
+    "ApiError",
+    "AsyncClient",
     "AwaitedSignal",
     "Checked",
+    "Client",
     "Concurrency",
     "Engine",
     "Escalation",
@@ -46,8 +52,11 @@ __all__ = [
 _LATER = {
     "NOT_HAPPENED": "layover.nodes.probing",
     "UNKNOWN": "layover.nodes.probing",
+    "ApiError": "layover.client.errors",
+    "AsyncClient": "layover.client.asynchronous",
     "AwaitedSignal": "layover.authoring.parts",
     "Checked": "layover.core.definitions",
+    "Client": "layover.client.synchronous",
     "Concurrency": "layover.authoring.parts",
     "Engine": "layover.bootstrap",
     "Escalation": "layover.authoring.parts",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,14 @@ from tests.runtime.harness import HOUR, HandWound, approval, end, engine_on, fan
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
-REVIEW = flow(approval(next={"approved": "yes", "rejected": "no"}), end("approved", "yes"), end("rejected", "no"))
+REVIEW = {
+    "name": "flow",
+    "nodes": [
+        approval(next={"approved": "yes", "rejected": "no"}),
+        end("approved", "yes"),
+        end("rejected", "no"),
+    ],
+}
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
@@ -51,7 +59,7 @@ async def test_the_same_decision_again_is_one_and_the_other_one_is_too_late(tmp_
 
 
 async def test_as_many_decide_as_are_needed(tmp_path: Path) -> None:
-    rules = {"approvers": {"users": ["mia", "ben", "eve"]}, "need": 2}
+    rules: dict[str, Any] = {"approvers": {"users": ["mia", "ben", "eve"]}, "need": 2}
     async with served(tmp_path) as api:
         execution = await resting(api, flow(approval(**rules), end("${nodes.review.by}")))
         path = f"/approvals/{execution['points']['review']}"
@@ -70,7 +78,7 @@ async def test_as_many_decide_as_are_needed(tmp_path: Path) -> None:
 
 
 async def test_in_sequence_everybody_has_their_turn(tmp_path: Path) -> None:
-    rules = {"approvers": {"users": ["mia", "ben"]}, "need": 2, "order": "sequence"}
+    rules: dict[str, Any] = {"approvers": {"users": ["mia", "ben"]}, "need": 2, "order": "sequence"}
     async with served(tmp_path) as api:
         execution = await resting(api, flow(approval(**rules), end("done")))
         path = f"/approvals/{execution['points']['review']}/approve"
@@ -82,7 +90,7 @@ async def test_in_sequence_everybody_has_their_turn(tmp_path: Path) -> None:
 
 
 async def test_only_those_who_are_asked_decide_and_admin_is_no_exception(tmp_path: Path) -> None:
-    rules = {"approvers": {"users": ["mia"], "roles": ["boss"]}, "exclude_requester": True}
+    rules: dict[str, Any] = {"approvers": {"users": ["mia"], "roles": ["boss"]}, "exclude_requester": True}
     async with served(tmp_path) as api:
         await api.engine.register(flow(approval(**rules), end("done")))
         started = await api.post("/executions", {"workflow": "flow", "wait": "60s"}, as_="mia:operator,approver")
@@ -116,7 +124,7 @@ async def test_whoever_decides_is_whom_the_credentials_name(tmp_path: Path) -> N
 async def test_a_decision_may_need_a_comment_and_a_form(tmp_path: Path) -> None:
     schema = {"type": "object", "required": ["budget"]}
     async with served(tmp_path) as api:
-        execution = await resting(api, flow(approval(comment_required=True, schema=schema), end("done")))
+        execution = await resting(api, flow(approval(comment="required", schema=schema), end("done")))
         path = f"/approvals/{execution['points']['review']}/approve"
         silent = await api.post(path, {"data": {"budget": 1}})
         misfit = await api.post(path, {"comment": "ok", "data": {}})
@@ -158,7 +166,8 @@ async def test_an_expired_approval_releases_its_execution(tmp_path: Path) -> Non
     clock = HandWound()
     late = approval(deadline="1h", on_deadline="expired", next={"approved": "yes", "expired": "late"})
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
-        execution = await resting(api, flow(late, end("approved", "yes"), end("expired", "late")))
+        nodes = [late, end("approved", "yes"), end("expired", "late")]
+        execution = await resting(api, {"name": "flow", "nodes": nodes})
         clock.skip(engine, 2 * HOUR)
         assert await ended(api, execution["id"]) == "expired"
         path = f"/approvals/{execution['points']['review']}"
@@ -239,7 +248,7 @@ async def test_the_list_has_the_open_ones_unless_others_are_asked_for(tmp_path: 
 
 async def test_each_of_many_approvals_is_decided_by_itself(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        execution = await resting(api, flow(fan_out(approval(next=None)), end("${size(nodes.each)}")), [1, 2, 3])
+        execution = await resting(api, flow(fan_out(approval()), end("${size(nodes.each)}")), [1, 2, 3])
         for point in execution["points"].values():
             assert (await api.post(f"/approvals/{point}/approve")).status == 201
         assert await ended(api, execution["id"]) == 3

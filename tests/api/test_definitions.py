@@ -193,6 +193,7 @@ async def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
         input={"type": "object", "required": ["id"]},
     )
     review = flow({"id": "review", "type": "approval", "title": "May we?"}, name="deciding")
+    strict = flow({**review["nodes"][0], "comment": "required"}, name="strict")
     endless = flow(
         {
             "id": "round",
@@ -205,6 +206,7 @@ async def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         input_ = await played(api, asking, input={})
         answer = await played(api, asking, input={"id": 1}, answers={"ask": {}})
+        silent = await played(api, strict, answers={"review": {"approved": False, "comment": " "}})
         undecided = await played(api, review, answers={"review": "perhaps"})
         reserved = await played(api, asking, input={"id": {"$secret": "KEY"}})
         steps = await played(api, endless)
@@ -213,6 +215,7 @@ async def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
 
     assert (input_.status, input_.code) == (422, "invalid_input")
     assert (answer.status, answer.code, answer.json["errors"][0]["path"]) == (422, "invalid_answer", "")
+    assert (silent.status, silent.code) == (422, "comment_required")
     assert (undecided.status, undecided.code) == (422, "invalid_answer")
     assert (reserved.status, reserved.code) == (422, "payload_reserved")
     assert (steps.status, steps.code) == (422, "too_many_steps")

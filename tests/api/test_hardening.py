@@ -12,9 +12,10 @@ import pytest
 
 from layover.api.bodies import place_of_nul
 from layover.api.endpoint import SECURITY_HEADERS
+from layover.api.presenting.points import context_of
 from layover.api.resources.executions import StartBody
 from layover.api.routes import ROUTES
-from layover.api.routing import Routes
+from layover.api.routing import NoQuery, Routes
 from tests.api.acting import resting
 from tests.api.harness import ADMIN_KEY, listening, served
 from tests.runtime.harness import Held, approval, engine_at, fan_out, flow, form, until_status
@@ -93,8 +94,9 @@ IN_PATHS = (
     "'%20OR%201=1--",
     "%EF%BC%91",
 )
-BOTH = flow(fan_out(form(), over="[1, 2]"), name="forms")
-ASKING = flow(approval(), name="approvals")
+IN_PARAMETERS = ("", "2147483648", "9223372036854775808", "MTg0NDY3NDQwNzM3MDk1NTE2MTUgeA", "input.a=%00", "a~b")
+QUERIES = ("unknown=1", "=", "&&&", "a=%00", "%00=a", "&".join(f"a{n}=1" for n in range(200)))
+NO_BODIES = (b"", b"{", b"[]", b"7", b'"x"', b"null", b"\xff\xfe", b"\xef\xbb\xbf{}", b'{"a":1}', b"a: [*b]")
 
 
 class Known(NamedTuple):
@@ -104,15 +106,18 @@ class Known(NamedTuple):
     approval: str
 
 
-async def furnished(api: Api) -> Known:
-    forms, approvals = await resting(api, BOTH), await resting(api, ASKING)
+async def furnished(api: Api, number: int) -> Known:
+    """Have something of everything there, that nobody has done anything to."""
+    name = f"forms{number}"
+    forms = await resting(api, flow(fan_out(form(), over="[1, 2]"), name=name))
+    approvals = await resting(api, flow(approval(), name=f"approvals{number}"))
     [row, *_] = await api.engine.points(forms["id"])
     key = await api.post("/keys", {"name": "n", "user": "ada", "roles": []})
     path = {
         "execution": forms["id"],
-        "workflow": "forms",
-        "name": "forms",
-        "context": row.point.context_id,
+        "workflow": name,
+        "name": name,
+        "context": context_of(row.point),
         "token": "A" * 43,
         "key": key.json["id"],
         "point": row.point.id,
@@ -141,12 +146,17 @@ def named(route: Route) -> str:
 
 
 USUAL: dict[str, dict[str, Any]] = {
-    "StartBody": {"workflow": "forms"},
+    "StartBody": {"workflow": "forms0"},
     "RewindBody": {"to": "each"},
     "SignalBody": {"name": "go"},
     "KeyBody": {"name": "n", "user": "ada", "roles": []},
     "BundleBody": {"format": "layover/1", "workflows": []},
 }
+
+
+def usual_of(route: Route) -> dict[str, Any] | None:
+    """Return a body that a route takes."""
+    return None if route.body is None else USUAL.get(route.body.__name__, {})
 
 
 def bodies_of(route: Route) -> Iterator[bytes]:
@@ -181,54 +191,36 @@ def check(answered: Answered, asked: object) -> None:
     assert "set-cookie" not in answered.headers
 
 
-# A fault in one route says so by its name.
-with_bodies = pytest.mark.parametrize("route", [route for route in ROUTES if route.body is not None], ids=named)
-with_parts = pytest.mark.parametrize("route", [route for route in ROUTES if "{" in route.path], ids=named)
-with_parameters = pytest.mark.parametrize(
-    "route", [route for route in ROUTES if msgspec.structs.fields(route.query)], ids=named
-)
+@each_database
+async def test_no_body_makes_a_fault(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        for number, route in enumerate(route for route in ROUTES if route.body is not None):
+            path = path_of(route, await furnished(api, number))
+            for body in (*bodies_of(route), *NO_BODIES):
+                check(await api.ask(route.method, path, raw=body), (named(route), body[:200]))
 
 
 @each_database
-@with_bodies
-async def test_no_body_makes_a_fault(tmp_path: Path, route: Route) -> None:
+async def test_no_path_makes_a_fault(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        known = await furnished(api)
-        path = path_of(route, known)
-        for body in bodies_of(route):
-            answered = await api.ask(route.method, path, raw=body)
-            check(answered, (named(route), body[:200]))
-        for body in (b"", b"{", b"[]", b"7", b'"x"', b"null", b"\xff\xfe", b"\xef\xbb\xbf{}", b'{"a":1}', b"a: [*b]"):
-            check(await api.ask(route.method, path, raw=body), (named(route), body))
+        for number, route in enumerate(route for route in ROUTES if "{" in route.path):
+            known = await furnished(api, number)
+            for part in parts_of(route):
+                for value in IN_PATHS:
+                    status = await status_of(api, route.method, path_of(route, known, **{part: value}), usual_of(route))
+                    assert status < 500, (named(route), part, value, status)
 
 
 @each_database
-@with_parts
-async def test_no_path_makes_a_fault(tmp_path: Path, route: Route) -> None:
-    usual = USUAL.get(getattr(route.body, "__name__", ""), {}) if route.body is not None else None
+async def test_no_parameter_makes_a_fault(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        known = await furnished(api)
-        for part in parts_of(route):
-            for value in IN_PATHS:
-                status = await status_of(api, route.method, path_of(route, known, **{part: value}), usual)
-                assert status < 500, (named(route), part, value, status)
-
-
-@each_database
-@with_parameters
-async def test_no_parameter_makes_a_fault(tmp_path: Path, route: Route) -> None:
-    usual = USUAL.get(getattr(route.body, "__name__", ""), {}) if route.body is not None else None
-    async with served(tmp_path) as api:
-        known = await furnished(api)
-        path = path_of(route, known)
-        names = [field.encode_name for field in msgspec.structs.fields(route.query)]
-        for name in names:
-            for value in (*IN_PATHS, "", "2147483648", "9223372036854775808", "MTg0NDY3NDQwNzM3MDk1NTE2MTUgeA"):
-                status = await status_of(api, route.method, f"{path}?{name}={value}", usual)
-                assert status < 500, (named(route), name, value, status)
-        for query in ("unknown=1", "=", "&&&", "a=%00", "%00=a", "&".join(f"a{n}=1" for n in range(200))):
-            status = await status_of(api, route.method, f"{path}?{query}", usual)
-            assert status < 500, (named(route), query, status)
+        for number, route in enumerate(route for route in ROUTES if route.query is not NoQuery):
+            path = path_of(route, await furnished(api, number))
+            names = [field.encode_name for field in msgspec.structs.fields(route.query)]
+            given = [f"{name}={value}" for name in names for value in (*IN_PATHS, *IN_PARAMETERS)]
+            for query in (*given, *QUERIES):
+                status = await status_of(api, route.method, f"{path}?{query}", usual_of(route))
+                assert status < 500, (named(route), query, status)
 
 
 async def status_of(api: Api, method: str, target: str, body: object) -> int:
@@ -449,7 +441,12 @@ async def test_a_fault_is_told_by_its_request_id_alone(tmp_path: Path, caplog: p
 async def test_a_callback_token_is_not_written_down(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     work = Held()
-    node = {"id": "pick", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}
+    node: dict[str, object] = {
+        "id": "pick",
+        "type": "callback",
+        "call": "work",
+        "input": {"token": "${callback.token}"},
+    }
     async with served(tmp_path, work) as api:
         await api.engine.register(flow(node))
         started = await api.engine.start("flow")
@@ -464,8 +461,3 @@ async def test_a_callback_token_is_not_written_down(tmp_path: Path, caplog: pyte
     assert [one.status for one in told] == [404, 202, 410]
     written = [record.getMessage() for record in caplog.records] + [one.body.decode() for one in (*told, history)]
     assert not [text for text in written if token in text or wrong in text]
-
-
-def test_the_server_writes_no_paths_into_its_log() -> None:
-    """A path may hold a token: `layover.api.serving` keeps uvicorn from writing each request down."""
-    assert {route.path for route in ROUTES if "{token}" in route.path}

@@ -209,8 +209,12 @@ async def test_an_answer_to_what_was_cancelled_comes_too_late(tmp_path: Path) ->
 
 async def test_answers_wait_in_line_while_something_runs(tmp_path: Path) -> None:
     work = Held()
-    branches = [{"id": "a", "body": [form("one", schema={})]}, {"id": "b", "body": [form("two", schema={})]}]
-    both = {"id": "both", "type": "parallel", "branches": [*branches, {"id": "c", "body": [call("slow")]}]}
+    branches: list[Any] = [{"id": "a", "body": [form("one", schema={})]}, {"id": "b", "body": [form("two", schema={})]}]
+    both: dict[str, Any] = {
+        "id": "both",
+        "type": "parallel",
+        "branches": [*branches, {"id": "c", "body": [call("slow")]}],
+    }
     async with served(tmp_path, work) as api:
         await api.engine.register(flow(both, end("${nodes.both}")))
         started = await api.engine.start("flow")

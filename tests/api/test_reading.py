@@ -151,7 +151,7 @@ async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Pa
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
         await engine.register(flow(end(1)))
         await engine.register(flow(delay(), name="naps"))
-        started = []
+        started: list[str] = []
         for n in range(6):
             clock.now += 1_000
             engine.instance.clock.set(clock.now)

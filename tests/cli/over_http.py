@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from layover import Engine
 from layover.core.errors import LayoverError
+from layover.ports.access import AuditFilter
 from layover.runtime.own_loop import OwnLoop
 from tests.api.harness import Api, listening
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from layover.ports.records import AuditEntry
 
 LOOKING = frozenset({"ls", "show", "history", "why", "inbox"})
 ACTING = frozenset({"answer", "approve", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"})
@@ -51,6 +54,11 @@ class Served:
         rest, who = _without_person(words)
         key = self._own.wait(api.key_of(who))
         return [*rest, "--url", api.url, "--key", key]
+
+    def audit(self) -> list[AuditEntry]:
+        """Return what was done, in order."""
+        store = self._open().engine.instance.store
+        return self._own.wait(store.audit(AuditFilter()))[::-1]
 
     def stop(self) -> None:
         if self._own.runs:

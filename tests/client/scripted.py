@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import msgspec
 from aiohttp import web
@@ -72,7 +72,7 @@ class Scripted:
 async def scripted(*says: Says) -> AsyncIterator[Scripted]:
     """Serve answers while the block lasts."""
     server = Scripted(says)
-    runner = web.ServerRunner(web.Server(server.answer))
+    runner = web.ServerRunner(web.Server(server.answer, access_log=None))
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -95,7 +95,7 @@ class Hurried:
     async def _rest(self, seconds: float) -> None:
         self.waited.append(seconds)
 
-    async def __aenter__(self) -> Hurried:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -50,3 +50,8 @@ def test_its_commands_and_its_plugin_work(installed: Path, tmp_path: Path) -> No
     assert "completed" in said
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_workflow.py"]
     assert "3 passed" in _run(installed, folder, *tests)
+
+
+def test_it_has_the_page_that_shows_the_document(installed: Path) -> None:
+    folder = installed / "layover" / "api" / "docs_page"
+    assert {one.name for one in folder.iterdir()} == {"page.html", "app.js", "style.css"}

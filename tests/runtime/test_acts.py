@@ -12,12 +12,13 @@ from layover.core.engine import events as ev
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Resume
 from layover.ports.access import AuditFilter
-from layover.ports.records import AuditEntry, Enqueue
+from layover.ports.records import AuditEntry, Claim, Claims, Enqueue
 from layover.runtime.errors import AlreadyExists, AnswerRefused, UnknownWorkflow, WrongState
 from layover.runtime.ids import new_id
 from layover.runtime.plans import UnknownVersion
 from tests.runtime.harness import (
     HOUR,
+    Between,
     Held,
     Refused,
     Scripted,
@@ -26,6 +27,7 @@ from tests.runtime.harness import (
     delay,
     end,
     engine_at,
+    engine_on,
     flow,
     form,
     until_status,
@@ -183,6 +185,23 @@ async def test_a_retry_of_what_is_closed_is_asked_for_once(tmp_path: Path) -> No
         await until_status(engine, started.id, "failed")
         assert len(work.calls) == 3
         assert await acts(engine) == ["execution.retry"] * 2
+
+
+async def test_a_retry_that_somebody_else_was_faster_with_is_not_made_again(tmp_path: Path) -> None:
+    class Slower(Between):
+        async def claim(self, claim: Claim) -> Claims:
+            if claim.execution_id is not None:
+                await faster.retry(claim.execution_id, by="ann", key="k", audit=entry("execution.retry"))
+                await until_status(faster, claim.execution_id, "failed")
+            return await self.store.claim(claim)
+
+    work = Scripted(Refused("no"))
+    async with engine_at(tmp_path, work) as faster, engine_on(Slower(tmp_path), work) as slower:
+        await faster.register(flow(call("a")))
+        started = await faster.start("flow", wait="end")
+        found = await slower.retry(started.id, by="ann", key="k", audit=entry("execution.retry"))
+        assert (found.status, len(work.calls)) == ("failed", 2)
+        assert await acts(faster) == ["execution.retry"]
 
 
 async def test_a_rewind_is_asked_for_once_open_or_closed(tmp_path: Path) -> None:

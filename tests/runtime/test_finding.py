@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from layover.core.ids import child_id
-from layover.ports.records import ExecutionFilter
 from layover.runtime.engine import Engine as EngineOn  # noqa: TC001 - a helper names it
 from layover.runtime.errors import InvalidFilter
 from layover.runtime.executions import Options
-from tests.runtime.harness import child, end, engine_at, flow, form
+from tests.runtime.harness import address_in, child, end, engine_at, flow, form
+from tests.runtime.tables import Tables
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -128,17 +128,29 @@ async def test_one_call_looks_at_a_thousand_and_says_where_to_go_on(tmp_path: Pa
     async with engine_at(tmp_path) as engine:
         await engine.register(flow(form()))
         first = (await engine.start("flow", {"n": 0}, id=uid(0), wait="rest", options=Options(trigger=1))).id
-        await engine.start("flow", {"n": 1}, wait="rest")
-        for n in range(1_060):
-            await engine.start("flow", {"n": n}, options=Options(delay="1h"))
+        for n in range(1, 1_000):
+            await engine.start("flow", {"n": n}, id=uid(n), options=Options(delay="1h"))
+        for asked in ("trigger=1", "trigger!=1"):
+            assert (await engine.find(conditions=[asked], limit=1_000)).after is None
+        await engine.start("flow", {"n": 1_000}, id=uid(1_000), options=Options(delay="1h"))
         found = await engine.find(conditions=["trigger=1"])
         assert found.rows == ()
         assert found.after is not None
+        assert found.after[1] == uid(1)
         rest = await engine.find(conditions=["trigger=1"], after=found.after)
         assert [row.head.execution_id for row in rest.rows] == [first]
         assert rest.after is None
         assert await listed(engine, "trigger=1") == [first]
-        assert len(await engine.instance.store.page(ExecutionFilter(after=found.after, limit=100))) == 62
+
+
+async def test_a_log_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(end({"n": "${input.n}"})))
+        ids = [(await engine.start("flow", {"n": n}, id=uid(n), wait="end")).id for n in range(3)]
+        tables = Tables(address_in(tmp_path))
+        tables.change("UPDATE events SET body = $1 WHERE execution_id = $2", b"[[", tables.id(ids[1]))
+        assert await listed(engine, "output.n>=0") == [ids[2], ids[0]]
+        assert await listed(engine, "input.n>=0") == ids[::-1]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover.core.engine import events as ev
 from layover.runtime import standings
@@ -13,6 +14,7 @@ from layover.runtime.errors import LimitReached, UnknownWorkflow, WorkflowInacti
 from layover.runtime.executions import Options
 from tests.runtime.harness import (
     HOUR,
+    Between,
     HandWound,
     Held,
     call,
@@ -28,7 +30,10 @@ from tests.runtime.harness import (
 from tests.runtime.test_acts import acts, entry
 
 if TYPE_CHECKING:
-    from layover.bootstrap import Engine
+    from collections.abc import Sequence
+
+    from layover.ports.records import Loaded
+    from layover.runtime.engine import Engine
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -154,8 +159,8 @@ async def test_what_runs_is_paused_with_its_workflow_if_that_is_asked_for(tmp_pa
         await engine.pause(own, "my own reason")
         moved = await engine.pause_workflow("flow", "stocktaking", running=True, audit=entry("workflow.pause"))
         assert moved.executions == 3
-        for one in calls:
-            one.returns()
+        for running in calls:
+            running.returns()
         for one in (first, second, own, later):
             await until_status(engine, one, "paused")
         assert (await engine.get(first)).paused_reason == HELD
@@ -204,6 +209,22 @@ async def test_one_call_tells_so_many_and_another_goes_on(tmp_path: Path, monkey
             assert done == [(4, True), (1, False), (0, False)]
             assert await statuses(engine, *ids) == ["paused" if act == "pause" else "waiting"] * 5
         assert await acts(engine) == ["pause", "pause", "resume", "resume"]
+
+
+async def test_one_that_cannot_be_read_does_not_keep_the_others_from_being_paused(tmp_path: Path) -> None:
+    class Worn(Between):
+        broken = ""
+
+        async def load(self, ids: Sequence[str]) -> list[Loaded | None]:
+            found: list[Loaded | None] = await self.store.load(ids)
+            return [replace(one, entries=()) if one and one.head.execution_id == self.broken else one for one in found]
+
+    store = Worn(tmp_path)
+    async with engine_on(store) as engine:
+        await engine.register(flow(delay()))
+        store.broken, sound = [(await engine.start("flow", wait="rest")).id for _ in range(2)]
+        assert (await engine.pause_workflow("flow", running=True)).executions == 1
+        assert await statuses(engine, sound) == ["paused"]
 
 
 async def test_a_child_of_a_paused_workflow_is_held(tmp_path: Path) -> None:

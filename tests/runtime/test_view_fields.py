@@ -160,7 +160,7 @@ async def test_legs_follow_one_another_without_gaps(tmp_path: Path) -> None:
 async def test_a_graph_shows_what_became_of_nodes_in_all_scopes(tmp_path: Path) -> None:
     branch = {"id": "one", "body": [{"id": "x", "type": "compute", "output": 1}]}
     other = {"id": "two", "body": [form("x")]}
-    nodes = (
+    nodes: tuple[dict[str, object], ...] = (
         {"id": "big", "type": "condition", "if": "true", "next": {"true": "rounds", "false": "never"}},
         {"id": "rounds", "type": "loop", "times": 3, "body": [{"id": "x", "type": "compute", "output": 1}]},
         {"id": "both", "type": "parallel", "branches": [branch, other], "next": "last"},

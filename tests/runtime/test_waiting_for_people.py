@@ -80,7 +80,7 @@ async def test_machines_are_waited_for(tmp_path: Path) -> None:
 
 
 async def test_it_is_over_when_there_is_a_response_for_whoever_started_it(tmp_path: Path) -> None:
-    signal = {"id": "b", "type": "wait_signal", "signal": "paid", "response": {"n": "${nodes.rest}"}}
+    signal: dict[str, object] = {"id": "b", "type": "wait_signal", "signal": "paid", "response": {"n": "${nodes.rest}"}}
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
         await engine.register(flow(delay(), signal))

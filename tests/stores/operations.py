@@ -38,14 +38,16 @@ from layover.ports.records import (
     Reserved,
     Rest,
 )
+from tests.stores.accesses import Accesses
 from tests.stores.conformance import WORKFLOWS, following, step
-from tests.stores.exchanges import EXECUTIONS, HASHES_OF_TOKENS, INSTANCES, KEYS, NAMES, Exchanges
+from tests.stores.exchanges import EXECUTIONS, HASHES_OF_TOKENS, INSTANCES, KEYS, NAMES
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable
 
     from layover.core.engine.events import PointKind
+    from layover.ports.access import Key
     from layover.ports.records import Command, ExecutionRow, Message, PointChange, PointRow, Signal, Version
     from layover.ports.store import Store
 
@@ -83,7 +85,7 @@ class Operation(NamedTuple):
     call: Callable[[Store], Awaitable[object]]
 
 
-class Operations(Exchanges):
+class Operations(Accesses):
     """A stream of operations that belong to one seed."""
 
     def __init__(self, dice: random.Random) -> None:
@@ -122,6 +124,7 @@ class Operations(Exchanges):
         admissions = zip(self._heads, cast("list[object]", state["admissions"]), strict=True)
         self._admissions = [execution_id for execution_id, admission in admissions if admission is not None]
         self._versions = cast("list[Version]", state["latest"])
+        self._keys_known = cast("list[Key]", state["keys"])
         name = self._dice.choice(self._names if self._versions or self._chance(20) else ["save_version"])
         return Operation(name, self._draws[name]())
 
@@ -173,6 +176,7 @@ class Operations(Exchanges):
             closed=Closed(outcome="o", error_code="e") if (status in CLOSED or reopened) and self._chance(90) else None,
             snapshot=b"s%d" % self._now if self._chance(15) else None,
             points=self._changes(execution_id),
+            audit=self._audit(),
         )
 
     def _rest(self) -> Rest:
@@ -288,6 +292,7 @@ class Operations(Exchanges):
                 body=b"%d" % now,
                 source=self._dice.choice(("x", "y", "z", "")),
                 source_n=self._dice.randrange(2),
+                audit=self._audit(),
             )
             for execution_id in self._ids()
         ]
@@ -302,14 +307,15 @@ class Operations(Exchanges):
         )
         source, now = "" if self._chance(20) else f"answer {self._dice.randrange(40)}", self._now
         wish = Claim(instance=self._dice.choice(INSTANCES), now=now, lease_until=now + 50)
-        chosen = wish if self._chance(40) else None
-        return lambda store: store.answer(answer, source, now, chosen)
+        chosen, audit = wish if self._chance(40) else None, self._audit()
+        return lambda store: store.answer(answer, source, now, chosen, audit)
 
     # Definitions
 
     def draw_save_version(self) -> Callable[[Store], Awaitable[object]]:
         workflow, hash_, now = self._dice.choice(WORKFLOWS), self._dice.choice(HASHES[:2]), self._now
-        return lambda store: store.save_version(workflow, hash_, b"{}", now)
+        audit = self._audit()
+        return lambda store: store.save_version(workflow, hash_, b"{}", now, audit)
 
     def draw_version(self) -> Callable[[Store], Awaitable[object]]:
         hash_ = self._dice.choice(HASHES)
@@ -384,11 +390,17 @@ class Operations(Exchanges):
         return lambda store: store.unlock(name, holder)
 
 
+_TELLING_NOTHING = {
+    *("release", "unlock", "save_version", "sent", "postpone", "dispatched", "add_key", "end_reply", "drop_reply"),
+    "set_standing",
+}
+
+
 def kinds_of(name: str, answer: object, *, changed: bool) -> set[str]:
     """Return how an operation went, in words that tell its outcomes apart."""
     if isinstance(answer, list) and answer and name in ("commit", "enqueue"):
         return {f"{name}: {_kind(one)}" for one in answer}
-    if name in ("release", "unlock", "save_version", "sent", "postpone", "dispatched"):
+    if name in _TELLING_NOTHING:
         return {f"{name}: {answer if isinstance(answer, str) else 'done' if changed else 'nothing'}"}
     return {f"{name}: {_kind(answer)}"}
 

@@ -75,6 +75,19 @@ WAYS = {
         "admission": "admitted later waiting nothing malformed_id",
         "expendable": "some nothing",
         "purge": "some nothing malformed_id",
+        "audit": "some nothing",
+        "forget_audit": "some nothing",
+        "add_key": "done key_exists",
+        "replace_key": "some nothing key_exists",
+        "end_key": "some nothing",
+        "key": "some nothing",
+        "keys": "some nothing",
+        "begin_reply": "some nothing",
+        "end_reply": "nothing",  # that can be seen, until somebody begins
+        "drop_reply": "nothing",
+        "forget_replies": "some nothing",
+        "set_standing": "done",
+        "standings": "some nothing",
     }.items()
     for way in ways.split()
 }
@@ -102,6 +115,7 @@ READS = {  # to compare everything after each of these as well takes as long as 
         "point",
     ),
     *("counts", "outbox", "outgoing", "token", "waits", "signals", "undispatched", "admission", "expendable"),
+    *("audit", "key", "keys", "standings"),
 }
 
 

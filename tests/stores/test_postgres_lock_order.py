@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from layover.core.people import Rules
 from layover.ports.records import ChangedPoint, Claim, Closed, Enqueue, Lease, Rate, Rest, Slots, Wish
 from tests.conftest import FACTOR
-from tests.stores.conformance import ME, OTHER, approval, creation, following, message, opened, uid
+from tests.stores.conformance import ME, OTHER, approval, creation, entry, following, message, opened, uid
 from tests.stores.racing import holding, rivals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from typing import TypeAlias
 
-    from layover.ports.records import Append, Head
+    from layover.ports.records import Append, AuditEntry, Head
     from layover.ports.store import Store
     from layover.stores.postgres import PostgresStore
 
@@ -45,6 +45,11 @@ async def _heads(store: Store) -> list[Head]:
     return [loaded.head for loaded in await store.load([uid(n) for n in DRIVEN]) if loaded is not None]
 
 
+def _entry(turn: int, n: int) -> AuditEntry:
+    """Return an entry that somebody else may write as well: an act of several parts has one for all of them."""
+    return entry(100 * turn + n)
+
+
 async def commit(store: Store, name: str, turn: int, ns: list[int]) -> None:
     """Move all of them in the name of whoever drives them; write to points and to the outbox with it."""
     if any(head.owner is None for head in await _heads(store)):
@@ -58,6 +63,7 @@ async def commit(store: Store, name: str, turn: int, ns: list[int]) -> None:
                 points=(ChangedPoint(point=replace(asked[n], reminded=turn)),),
                 messages=(message(heads[uid(n)].last_seq + 1, sender=n, destination=uid(n), due_at=LATE),),
                 rest=Rest(wake_at=turn) if turn % 3 == 0 else None,
+                audit=_entry(turn, n),
             )
             for n in ns
         ]
@@ -89,7 +95,10 @@ async def enqueue(store: Store, _name: str, turn: int, ns: list[int]) -> None:
     """Send each of them a command that somebody else may send as well, and one that nobody else does."""
     all_ = [*ns, *OVER] if ns[0] else [*reversed(OVER), *ns]
     sources = [(n, source) for source in (f"both{turn % 9}", "") for n in all_]
-    commands = [Enqueue(execution_id=uid(n), kind="K", body=b"{}", source=source) for n, source in sources]
+    commands = [
+        Enqueue(execution_id=uid(n), kind="K", body=b"{}", source=source, audit=_entry(turn, n))
+        for n, source in sources
+    ]
     await store.enqueue(commands, turn)
 
 
@@ -101,7 +110,7 @@ def _some(turn: int, ns: list[int]) -> list[int]:
 async def answer(store: Store, name: str, turn: int, ns: list[int]) -> None:
     wish = Claim(instance=name, now=turn, lease_until=turn)
     for n in _some(turn, ns):
-        await store.answer(approval(f"p{n}", by=f"{name}{turn}"), f"{name}{turn}", turn, wish)
+        await store.answer(approval(f"p{n}", by=f"{name}{turn}"), f"{name}{turn}", turn, wish, _entry(turn, n))
 
 
 async def sent(store: Store, _name: str, _turn: int, ns: list[int]) -> None:

@@ -285,6 +285,10 @@ def test_a_step_says_in_its_first_line_whether_older_releases_can_go_on() -> Non
     assert not Migration(9, "later", "SELECT 1;\n-- compatible", "").is_compatible
 
 
+def test_instances_can_be_replaced_one_after_the_other_since_the_first_release() -> None:
+    assert all(step.is_compatible for step in KNOWN[1:])
+
+
 async def test_what_an_older_release_pauses_and_resumes_is_paused_since_it_began(place: Place) -> None:
     """It neither tells since when an execution is paused nor, when that is over, forgets what a newer one has told."""
     store = PostgresStore(place.text)

@@ -13,7 +13,6 @@ from layover.api.openapi_examples import examples_of
 from layover.api.openapi_schemas import Schemas, parameters_of
 from layover.api.problems import STATUS
 from layover.api.resources.problems import Problem
-from layover.core.definitions.yaml_write import write_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +26,7 @@ Times are ISO-8601, UTC, with milliseconds. Lists are `{items, next}`; `next` go
 is answered as `application/problem+json`: `code` is stable, `detail` is for people, `request_id` finds it in the log.
 A POST with an `Idempotency-Key` is done once: the same request again gets the same answer.\
 """
+_STREAM: Final = "text/event-stream"
 _PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
 _WORKFLOW: Final[dict[str, Any]] = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,254}$"}
 _EXECUTION: Final[dict[str, Any]] = {"type": "string", "format": "uuid"}
@@ -76,6 +76,13 @@ _KEY: Final[dict[str, Any]] = {
     "description": "Whoever sends the same request with the same key again gets the same answer, and nothing is done.",
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
 }
+_LAST_SEEN: Final[dict[str, Any]] = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": "The number of the last event that was seen: what comes is what is behind it.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": 2_147_483_647},
+}
 _RETRY_AFTER: Final = ("Retry-After", "RetryAfter")
 _HEADERS_BY_STATUS: Final[dict[int, tuple[str, str]]] = {
     401: ("WWW-Authenticate", "Authenticate"),
@@ -106,7 +113,7 @@ def document_of(families: Sequence[Routes]) -> dict[str, Any]:
         "components": {
             "schemas": writer.schemas.components,
             "responses": dict(sorted(writer.responses.items())),
-            "parameters": {"IdempotencyKey": _KEY},
+            "parameters": {"IdempotencyKey": _KEY, "LastEventId": _LAST_SEEN},
             "headers": _HEADERS,
             "securitySchemes": _SCHEMES,
         },
@@ -155,20 +162,16 @@ class _Writer:
         found += parameters_of(route.query)
         if route.keyed:
             found.append({"$ref": "#/components/parameters/IdempotencyKey"})
+        if route.answer_media == _STREAM:
+            found.append({"$ref": "#/components/parameters/LastEventId"})
         return found
 
     def _body(self, route: Route) -> dict[str, Any]:
+        content: dict[str, Any] = {"schema": {} if _is_raw(route.body) else self.schemas.of(route.body)}
         examples = examples_of(route)
-        content: dict[str, Any] = {}
-        for media_type in route.media_types:
-            is_yaml = "yaml" in media_type
-            schema = {"type": "string"} if is_yaml else {} if _is_raw(route.body) else self.schemas.of(route.body)
-            shown = {
-                name: {"value": write_yaml(value) if is_yaml else value}  # type: ignore[arg-type]  # it is JSON
-                for name, value in examples.items()
-            }
-            content[media_type] = {"schema": schema, **({"examples": shown} if shown else {})}
-        return {"required": route.body_required, "content": content}
+        if examples:
+            content["examples"] = {name: {"value": value} for name, value in examples.items()}
+        return {"required": route.body_required, "content": dict.fromkeys(route.media_types, content)}
 
     def _answer(self, route: Route, status: int, type_: Any) -> dict[str, Any]:
         headers = {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
@@ -181,7 +184,7 @@ class _Writer:
             return answer
         media_type = route.answer_media.partition(";")[0]
         schema = {"type": "string"} if _is_raw(type_) else self.schemas.of(type_)
-        if media_type == "text/event-stream":
+        if media_type == _STREAM:
             schema = {"type": "string", "x-data": schema}
         return {**answer, "content": {media_type: {"schema": schema}}}
 

@@ -30,20 +30,15 @@ _CODES = {
     "point_expired": WRONG_STATE,
     "snapshot_pending": WRONG_STATE,
     "workflow_inactive": WRONG_STATE,
-    "bad_answer": FAILED,
-    "answer_too_large": FAILED,
-    "redirected": FAILED,
     "internal": FAILED,
-    "rate_limited": FAILED,
-    "stopping": FAILED,
-    "store_unavailable": FAILED,
-    "timed_out": FAILED,
-    "unreachable": FAILED,
 }
 
 _WHO = "Say who you are with --by and --role."
 _KEY = "Give a key that opens it: LAYOVER_KEY, --key @file or --key."
-_ON_A_SERVER = {"not_allowed": "Somebody who is asked has to do it, with a key of their own."}
+_ON_A_SERVER = {
+    "not_allowed": "Somebody who is asked has to do it, with a key of their own.",
+    "unreachable": "Is it running, and is --url its address?",
+}
 _HINTS = {
     "already_exists": "Use another --id or --key, or look at that one with `layover show`.",
     "already_answered": "`layover show` tells what was answered.",
@@ -70,7 +65,6 @@ _HINTS = {
     "unauthenticated": _KEY,
     "unknown_execution": "`layover ls` lists those that there are.",
     "unknown_point": "`layover inbox` lists those that are open.",
-    "unreachable": "Is it running, and is --url its address?",
     "wrong_state": "`layover why` tells how it stands.",
 }
 

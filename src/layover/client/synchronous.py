@@ -8,6 +8,7 @@ Nothing is decided here: each method has the signature of the asynchronous one, 
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from layover.client.asynchronous import opened
@@ -103,9 +104,17 @@ class BlockingTransport:
         """Close all connections; the next request opens others."""
         if self._own.runs:
             try:
-                self._own.wait(self._transport.close())
+                self._own.wait(self._leave())
             finally:
                 self._own.end()
+
+    async def _leave(self) -> None:
+        """Give up what is still waited for, so that nothing opens a connection again, and close all."""
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self._transport.close()
 
     def _open(self) -> OwnLoop:
         if not self._own.runs:

@@ -233,8 +233,11 @@ class Control(Executions):
                 raise UnknownExecution(f"There is no execution {head.execution_id}.")
             kept = await instance.driver.state_of(loaded)
         kept = await instance.driver.timed(claimed.head, kept)
-        message = instance.beginning.ask_again(kept.state, claimed.head.priority)
-        instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.get("audit"))
+        if await self._is_repeated(head.execution_id, act):  # it may have been meanwhile
+            instance.driver.go_on(claimed, kept, lease_until)
+        else:
+            message = instance.beginning.ask_again(kept.state, claimed.head.priority)
+            instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.get("audit"))
         seen = claimed.head.last_seq
         await instance.listeners.until(head.execution_id, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)

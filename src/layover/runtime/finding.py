@@ -60,17 +60,17 @@ async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions
     found: list[ExecutionRow] = []
     after = wanted.after
     for _ in range(_MOST_LOOKED_AT // _AT_ONCE):
-        page = await instance.store.page(replace(wanted, after=after, limit=_AT_ONCE))
-        fitting = await _fulfilling(instance, page, conditions)
+        page = await instance.store.page(replace(wanted, after=after, limit=_AT_ONCE + 1))
+        looked_at, is_left = page[:_AT_ONCE], len(page) > _AT_ONCE
+        fitting = await _fulfilling(instance, looked_at, conditions)
         room = wanted.limit - len(found)
         found += fitting[:room]
-        is_left = len(page) == _AT_ONCE
         if len(fitting) >= room:
             last = fitting[room - 1]
-            return Found(tuple(found), _cursor(last) if is_left or last is not page[-1] else None)
+            return Found(tuple(found), _cursor(last) if is_left or last is not looked_at[-1] else None)
         if not is_left:
             return Found(tuple(found))
-        after = _cursor(page[-1])
+        after = _cursor(looked_at[-1])
     return Found(tuple(found), after)
 
 

@@ -39,7 +39,7 @@ class OwnLoop:
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop itself."""
         if self._loop is None:
-            raise self._closed
+            raise _fresh(self._closed)
         return self._loop
 
     def start(self) -> None:
@@ -63,7 +63,7 @@ class OwnLoop:
         try:
             return doing.result()
         except CancelledError as error:
-            raise self._ended from error
+            raise _fresh(self._ended) from error
         except BaseException:
             doing.cancel()  # whoever is interrupted waits no longer
             raise
@@ -82,6 +82,11 @@ class OwnLoop:
                 work.close()  # it is never begun
                 raise
             return asyncio.run_coroutine_threadsafe(work, loop)
+
+
+def _fresh(error: LayoverError) -> LayoverError:
+    """Return an error to raise: one that is raised twice would remember both places."""
+    return type(error)(error.message)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -7,6 +7,7 @@ beginning, whose reason says so: by that reason it is found when the workflow go
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import encode_command
+from layover.core.errors import LayoverError
 from layover.ports.access import Standing
 from layover.ports.records import Enqueue, ExecutionFilter
 from layover.runtime.errors import WorkflowInactive
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from layover.core.engine.state import Facts
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditEntry, Loaded
+
+_log = logging.getLogger("layover.standings")
 
 _AT_ONCE = 100  # executions that are told in one transaction
 _MOST = 2_000  # that are told by one call
@@ -137,11 +141,18 @@ class Standings(Workflows):
         page = ExecutionFilter(workflow=workflow, status=status, limit=_AT_ONCE)
         while rows := await instance.store.page(page):
             loaded = await instance.store.load([row.head.execution_id for row in rows])
-            states = [await instance.driver.state_of(one) for one in loaded if one is not None]
-            ids = [kept.state.facts.id for kept in states if wanted(kept.state.facts) and not kept.state.facts.closed]
+            ids = [one.head.execution_id for one in loaded if one is not None and await self._is_one(one, wanted)]
             if ids:
                 yield ids
             page = replace(page, after=(rows[-1].info.created_at, rows[-1].head.execution_id))
+
+    async def _is_one(self, loaded: Loaded, wanted: Callable[[Facts], bool]) -> bool:
+        try:
+            facts = (await self.instance.driver.state_of(loaded)).state.facts
+        except LayoverError as error:  # one log that cannot be read must not keep the others from being told
+            _log.error("load_failed execution=%s error=%s", loaded.head.execution_id, error.message)
+            return False
+        return not facts.closed and wanted(facts)
 
 
 def _changed(

@@ -74,6 +74,7 @@ async def check_definition(call: Call[bytes, AllowQuery]) -> Reply:
         "unknown_workflow",
         "unknown_version",
         "invalid_input",
+        "comment_required",
         "invalid_answer",
         "payload_reserved",
         "too_many_steps",

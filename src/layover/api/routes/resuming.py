@@ -105,7 +105,7 @@ async def _resumed(engine: Engine, taken: Taken) -> Resumed:
         queue_position=None if started else place,
         execution_id=row.execution_id,
         context_id=context_of(row.point),
-        leg_id=_leg(engine, row.execution_id),
+        leg_id=await _leg(engine, taken),
     )
 
 
@@ -114,7 +114,13 @@ async def _is_held(engine: Engine, row: PointRow) -> bool:
     return any(reason.kind == "operator" for reason in (await engine.why(row.execution_id)).reasons)
 
 
-def _leg(engine: Engine, execution_id: str) -> str | None:
-    """Return the id of the leg that applies the answer, if the execution is driven here."""
+async def _leg(engine: Engine, taken: Taken) -> str | None:
+    """Return the id of the leg that applies an answer, if the execution is driven here, or was for this answer."""
+    execution_id, reserved = taken.row.execution_id, taken.reserved
     driven = engine.instance.driver.driven.get(execution_id)
-    return uuid8(f"{execution_id}\0leg\0{driven.state.facts.legs}") if driven is not None else None
+    if driven is not None:
+        return uuid8(f"{execution_id}\0leg\0{driven.state.facts.legs}")
+    if reserved is None or reserved.claimed is None:
+        return None
+    before = reserved.claimed.head.last_seq
+    return next((leg.id for leg in await engine.legs(execution_id) if leg.from_seq > before), None)

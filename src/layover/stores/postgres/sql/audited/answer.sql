@@ -6,5 +6,6 @@ audited AS (
         $22::text[], $23::bytea[]
     ) AS a (answered, id, at, "user", act, target, execution_id, credential, request_id, details)
     WHERE (a.answered IN (SELECT execution_id FROM locked)) IS TRUE
+    ORDER BY a.at, a.id -- in every group, so that no two wait for each other
     ON CONFLICT DO NOTHING
 )

@@ -6,5 +6,6 @@ audited AS (
         $15::text[], $16::bytea[]
     ) AS a (place, id, at, "user", act, target, execution_id, credential, request_id, details)
     WHERE (a.place IN (SELECT place FROM fresh)) IS TRUE
+    ORDER BY a.at, a.id -- in every group, so that no two wait for each other
     ON CONFLICT DO NOTHING
 )

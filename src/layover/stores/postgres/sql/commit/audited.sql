@@ -7,5 +7,6 @@ audited AS (
         :audit_details::bytea[]
     ) AS a (audited, id, at, "user", act, target, execution_id, credential, request_id, details)
     WHERE (a.audited IN (SELECT execution_id FROM won)) IS TRUE
+    ORDER BY a.at, a.id -- in every group, so that no two wait for each other
     ON CONFLICT DO NOTHING
 )

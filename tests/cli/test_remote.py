@@ -1,0 +1,137 @@
+"""Commands on a server: the same words say the same, and who acts is known by the key."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.over_http import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.conftest import Run
+
+ACTS = [
+    ("answer", "{id}", "1"),
+    ("approve", "{id}"),
+    ("reject", "{id}"),
+    ("pause", "{id}"),
+    ("resume", "{id}"),
+    ("cancel", "{id}"),
+    ("retry", "{id}"),
+    ("rewind", "{id}", "size"),
+]
+
+
+@pytest.fixture
+def server(project: Path) -> Iterator[Served]:
+    """A server on the database of the project."""
+    assert Path.cwd() == project
+    served = Served()
+    yield served
+    served.stop()
+
+
+@pytest.mark.parametrize("words", [("ls",), ("inbox",), ("show", "{id}"), ("history", "{id}"), ("why", "{id}")])
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_server_shows_what_its_database_shows(
+    cli: Run, waiting: str, server: Served, words: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    command = [*(word.format(id=waiting) for word in words), *more]
+    ours, theirs = cli(*command), cli(*server.translated(command))
+    assert (ours.code, ours.err) == (theirs.code, theirs.err) == (0, "")
+    assert _still(ours.out) == _still(theirs.out)
+
+
+def _still(text: str) -> str:
+    """Return what was printed without how long something has been going on."""
+    return re.sub(r"waiting  \S+", "waiting", text)
+
+
+def test_a_database_and_a_server_are_not_both(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = cli("ls", "--db", "x.db", "--url", "http://127.0.0.1:1")
+    assert (code, out) == (2, "")
+    assert "give --db or --url, not both" in err
+    monkeypatch.setenv("LAYOVER_DB", "x.db")
+    monkeypatch.setenv("LAYOVER_URL", "http://127.0.0.1:1")
+    assert "not both" in cli("ls").err
+
+
+def test_what_is_typed_wins_over_the_environment(
+    cli: Run, waiting: str, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = server.translated(("ls",))
+    url, key = command[command.index("--url") + 1], command[command.index("--key") + 1]
+    monkeypatch.setenv("LAYOVER_KEY", key)
+    monkeypatch.setenv("LAYOVER_DB", "nowhere.db")
+    assert waiting in cli("ls", "--url", url).out
+    monkeypatch.delenv("LAYOVER_DB")
+    monkeypatch.setenv("LAYOVER_URL", url)
+    assert waiting in cli("ls").out
+    assert cli("ls", "--db", "nowhere.db").code == 2
+
+
+@pytest.mark.parametrize("words", ACTS)
+def test_nobody_says_who_they_are_to_a_server(cli: Run, words: tuple[str, ...]) -> None:
+    url = "http://127.0.0.1:1"
+    code, out, err = cli(*(word.format(id="x") for word in words), "--by", "ada", "--url", url)
+    assert (code, out) == (2, "")
+    assert "by your key" in err
+    assert "by your key" in cli("inbox", "--role", "boss", "--url", url).err
+
+
+def test_whose_key_it_is_decides(cli: Run, waiting: str, server: Served) -> None:
+    assert cli(*server.translated(("answer", waiting, '{"size": 2}', "--by", "bob"))).out == (
+        f"{waiting}:size is answered by bob.\n"
+    )
+    code, _, err = cli(*server.translated(("approve", f"{waiting}:review", "--by", "ada")))
+    assert code == 2
+    assert "with a key of their own" in err
+    code, out, err = cli(*server.translated(("approve", waiting, "--by", "ada", "--role", "boss", "--comment", "fine")))
+    assert (code, out, err) == (0, f"{waiting}:review is approved by ada.\n", "")
+    shown = cli(*server.translated(("show", waiting))).out.splitlines()
+    assert "    approved by ada: fine" in shown
+
+
+def test_a_key_may_be_in_a_file_and_is_never_printed(cli: Run, waiting: str, server: Served) -> None:
+    *rest, key = server.translated(("ls",))
+    Path("secret").write_text(f"{key}\n")
+    assert waiting in cli(*rest, "@secret").out
+    assert cli(*rest, "@nowhere").err == "layover: --key: nowhere: No such file or directory.\n"
+    for wrong in (f"{key}x", "two words", ""):
+        code, out, err = cli(*rest, wrong)
+        assert (code, out) == (2, "")
+        assert key not in err
+        assert not wrong or wrong not in err
+    code, _, err = cli("ls", *rest[1:3])
+    assert code == 2
+    assert "LAYOVER_KEY" in err
+
+
+def test_a_server_that_is_not_there_is_told(cli: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+    code, out, err = cli("ls", "--url", f"http://127.0.0.1:{port}")
+    assert (code, out) == (2, "")
+    assert f"127.0.0.1:{port} cannot be reached" in err
+    assert "--url" in err
+    assert cli("ls", "--url", "nowhere").code == 2
+
+
+def test_what_is_done_on_a_database_is_in_its_audit_log_too(cli: Run, waiting: str, server: Served) -> None:
+    assert cli("pause", waiting, "--by", "ada", "--reason", "lunch").code == 0
+    assert cli("signal", "paid").code == 0
+    assert cli(*server.translated(("resume", waiting, "--by", "bob"))).code == 0
+    found = [entry for entry in server.audit() if entry.act != "key.add"]
+    assert [(entry.user, entry.act) for entry in found if entry.act.startswith("execution")] == [
+        ("ada", "execution.pause"),
+        ("bob", "execution.resume"),
+    ]
+    by_hand = {entry.act for entry in found if entry.credential == "command line"}
+    assert by_hand == {"execution.pause", "signal.send"}
+    assert all(entry.execution_id == waiting for entry in found if entry.act.startswith("execution"))
