@@ -182,16 +182,19 @@ class Floor:
         more: list[Statement] = [] if point is None else [(_CLOSE, ("applied", at, point))]
         if closing:
             more.append((_FINISH, (at, "executed", "", id_)))
-            head: Statement = (_REST, (last_seq, epoch, "completed", seen, None, id_, OWNER, seq))
+            head: Statement = (_REST, (last_seq, epoch, "completed", seen, at, None, id_, OWNER, seq))
         else:
-            head = (_APPEND, (last_seq, epoch, "running", seen, id_, OWNER, seq))
+            head = (_APPEND, (last_seq, epoch, "running", seen, at, id_, OWNER, seq))
         return self._submit(head, (id_, seq + 1, len(step.events), at, encode_events(step.events)), more)
 
     def _create(
         self, id_: Id, step: Step, status: str, owner: str | None, wake_at: int | None, more: list[Statement]
     ) -> asyncio.Future[None]:
         at, count = now(), len(step.events)
-        head: Statement = (_HEAD, (id_, WORKFLOW, status, 0, count - 1, 1, owner, wake_at))
+        head: Statement = (
+            _HEAD,
+            (id_, WORKFLOW, status, 0, count - 1, 1, owner, wake_at, at if status == "paused" else None),
+        )
         execution: Statement = (_EXECUTION, (id_, at, None, None, None, None, step.input, WORKFLOW, WORKFLOW))
         return self._submit(head, (id_, 0, count, at, encode_events(step.events)), [execution, *more])
 

@@ -13,21 +13,24 @@ HEADING = """# The command line
 <!-- Written by tools/cli_reference.py; change the commands instead. -->
 
 Commands that look (`ls`, `show`, `history`, `why`, `inbox`, `doctor`, `verify`) only read. Commands that act write down
-what is asked and end: a running instance takes it at its next step, and they say so if there is none. Only `run` and
-`worker` drive executions.
+what is asked and end: a running instance takes it at its next step, and they say so if there is none. Only `run`,
+`worker` and `serve` drive executions.
+
+With `--url` and a key they ask a server in place of a database, and print the same:
+[how to](../how-to/use-it-over-http.md).
 
 | exit code | meaning |
 | --- | --- |
 | 0 | done |
 | 1 | failed |
-| 2 | bad input: an argument, a file, data, or a database that cannot be used |
+| 2 | bad input: an argument, a file, data, or a database or server that cannot be used |
 | 3 | unknown id |
 | 4 | wrong state |
 | 10 | resting: paused or waiting |
 
 An execution may be named by the first characters of its id, six or more, if no other id begins like that. `--json`
-prints the resource for machines. `LAYOVER_DB` is the database where `--db` is not given. `LAYOVER_DEBUG=1` shows where
-an error comes from.
+prints the resource for machines, as it is over HTTP. `LAYOVER_DB` is the database where `--db` is not given; so are
+`LAYOVER_URL` and `LAYOVER_KEY` for a server. `LAYOVER_DEBUG=1` shows where an error comes from.
 
 """
 

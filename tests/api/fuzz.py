@@ -48,7 +48,7 @@ class Fuzzed(NamedTuple):
 async def fuzzed(folder: Path, *, examples: int, seed: int, phases: str, only: str = "") -> Fuzzed:
     """Serve a database with something in it, and ask everything of it that the document allows, and more."""
     async with served(folder, settings=_SETTINGS) as api:
-        await _furnish(api)
+        await _furnish(api, folder)
         report = folder / "report.ndjson"
         command = [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{api.url}/openapi.json"),
@@ -76,19 +76,28 @@ async def fuzzed(folder: Path, *, examples: int, seed: int, phases: str, only: s
     return Fuzzed(found, output.decode(errors="replace"), process.returncode or 0)
 
 
-async def _furnish(api: Api) -> None:
-    """Have something there that can be found, under the names that the document shows."""
-    definition: dict[str, Any] = {
-        **DEFINITION,
-        "nodes": [
-            node if node["id"] != "pay" else {"id": "pay", "type": "set", "values": {"paid": True}}
-            for node in DEFINITION["nodes"]
-        ],
+async def _furnish(api: Api, folder: Path) -> None:
+    """Have something there that can be found, and say to the program what it is called."""
+    instead = {
+        "pay": {"id": "pay", "type": "set", "values": {"paid": True}},  # nobody is called
+        "review": {"id": "review", "type": "approval", "title": "May we?"},  # anybody may say so
     }
+    definition = {**DEFINITION, "nodes": [instead.get(node["id"], node) for node in DEFINITION["nodes"]]}
     saved = await api.post("/workflows", definition)
-    started = await api.post("/executions", {"workflow": "order", "id": _EXECUTION, "input": {"amount": 250}})
-    if (saved.status, started.status) != (201, 202):
-        raise RuntimeError(f"There is nothing to ask for: {saved} {started}")
+    start = {"workflow": "order", "id": _EXECUTION, "input": {"amount": 250}, "wait": "1s"}
+    started = await api.post("/executions", start)
+    made = await api.post("/keys", {"name": "fuzz", "user": "fuzz", "roles": ["viewer"]})
+    if (saved.status, started.status, made.status) != (201, 202, 201):
+        raise RuntimeError(f"There is nothing to ask for: {saved} {started} {made}")
+    point = started.json["pause_points"][0]["id"]
+    known = {"pause-points": {"id": point}, "approvals": {"id": point}, "keys": {"id": made.json["id"]}}
+    known["resume"] = {"workflow": "order", "execution": _EXECUTION, "context": "review"}
+    lines = [
+        f'[[operations]]\ninclude-path-regex = "/{word}/"\n'
+        f"parameters = {{ {', '.join(f'{name} = {value!r}' for name, value in values.items())} }}\n"
+        for word, values in known.items()
+    ]
+    (folder / "schemathesis.toml").write_text("\n".join(lines), encoding="utf-8")
 
 
 async def _still_answers(api: Api) -> None:

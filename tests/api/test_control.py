@@ -57,6 +57,24 @@ async def test_a_pause_during_the_first_of_three_keeps_the_second_from_starting(
         ]
 
 
+async def test_what_three_resumes_bring_adds_up(tmp_path: Path) -> None:
+    work = Held()
+    async with served(tmp_path, work) as api:
+        await api.engine.register(flow(*(call(name) for name in "abcd"), end("${vars}")))
+        started = await api.engine.start("flow")
+        path = f"/executions/{started.id}"
+        for number, data in enumerate(({"a": 1, "b": {"x": 1}}, {"b": {"y": 2}}, {"c": 3})):
+            begun = await work.begun()
+            assert (await api.post(f"{path}/pause")).status == 200
+            begun.returns()
+            await until_status(api.engine, started.id, "paused")
+            resumed = await api.post(f"{path}/resume", {"resume_data": data})
+            assert (resumed.json["resume_count"], resumed.json["resume_data"]) == (number + 1, data)
+        (await work.begun()).returns()
+        assert await ended(api, started.id) == {"a": 1, "b": {"y": 2}, "c": 3}
+        assert len(work.calls) == 4
+
+
 async def test_a_pause_without_a_reason_names_who(tmp_path: Path) -> None:
     async with served(tmp_path, Held()) as api:
         await api.engine.register(flow(call("a")))
@@ -290,38 +308,3 @@ async def test_a_decision_whose_answer_was_lost_does_not_reach_the_next_pause(tm
         assert (first.status, again.status) == (200, 200)
         assert list(await points_of(api, execution["id"])) == ["two"]
         assert len(await acts(api, execution["id"])) == 1
-
-
-@pytest.mark.parametrize(
-    ("rules", "body", "answered"),
-    [
-        ({"comment": "required"}, {"approved": True}, (422, "comment_required")),
-        ({"schema": {"type": "object", "required": ["budget"]}}, {"approved": True}, (422, "invalid_answer")),
-        ({"exclude_requester": True}, {"approved": True}, (403, "requester_excluded")),
-        (
-            {"approvers": {"users": ["mia", "admin"]}, "need": 2, "order": "sequence"},
-            {"approved": True},
-            (409, "not_your_turn"),
-        ),
-        ({}, {"approved": True, "resume_data": {"a": {"$secret": "KEY"}}}, (422, "payload_reserved")),
-    ],
-)
-async def test_a_decision_is_judged_as_any_other(
-    tmp_path: Path, rules: dict[str, Any], body: dict[str, Any], answered: tuple[int, str]
-) -> None:
-    async with served(tmp_path) as api:
-        await api.engine.register(flow(approval(**rules)))
-        started = (await api.post("/executions", {"workflow": "flow", "wait": "60s"})).json
-        refused = await api.post(f"/executions/{started['id']}/resume", body)
-
-    assert (refused.status, refused.code) == answered
-
-
-async def test_who_has_decided_cannot_decide_otherwise(tmp_path: Path) -> None:
-    async with served(tmp_path) as api:
-        execution = await resting(api, flow(approval(need=2)))
-        path = f"/executions/{execution['id']}/resume"
-        assert (await api.post(path, {"approved": True})).status == 200
-        refused = await api.post(path, {"approved": False})
-
-    assert (refused.status, refused.code) == (409, "already_decided")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from socket import IPPROTO_TCP
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -12,10 +13,12 @@ import pytest
 
 from layover.api.bodies import place_of_nul
 from layover.api.endpoint import SECURITY_HEADERS
+from layover.api.heads import BoundedHeads
 from layover.api.presenting.points import context_of
 from layover.api.resources.executions import StartBody
 from layover.api.routes import ROUTES
 from layover.api.routing import NoQuery, Routes
+from layover.api.serving import listen
 from tests.api.acting import resting
 from tests.api.harness import ADMIN_KEY, listening, served
 from tests.runtime.harness import Held, approval, engine_at, fan_out, flow, form, until_status
@@ -374,6 +377,49 @@ async def test_heads_of_requests_are_bounded(tmp_path: Path) -> None:
 
     assert {path, header, headers, *odd} <= {0, 400, 401, 404, 413, 414, 431}
     assert alive.status == 200
+
+
+async def test_a_head_without_an_end_is_not_read_for_ever(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        for begun in ("GET /", "GET /api/v1/me HTTP/1.1\r\nhost: ", "GET /api/v1/me HTTP/1.1\r\na: b\r\n" * 2):
+            host, port = api.url.removeprefix("http://").split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(begun.encode())
+            answered = b""
+            while not answered:
+                writer.write(b"x: y\r\n" * 1_000 if begun.endswith("\n") else b"x" * 10_000)
+                try:
+                    await writer.drain()
+                    async with asyncio.timeout(0.01):
+                        answered = await reader.read(100)
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+            writer.close()
+            assert answered[:12] in (b"HTTP/1.1 400", b"")
+        alive = await api.get("/me")
+
+    assert alive.status == 200
+
+
+async def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoundedHeads, "head_timeout", 0.05)
+    async with served(tmp_path) as api:
+        host, port = api.url.removeprefix("http://").split(":")
+        for begun in (b"", b"GET /api/v1/me HT", b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nGET /x"):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(begun)
+            await reader.read()  # until the server closes the connection
+            writer.close()
+        alive = await api.get("/me")
+
+    assert alive.status == 200
+
+
+def test_an_answer_does_not_wait_for_one_more_packet() -> None:
+    with listen("127.0.0.1", 0) as listening_at:
+        assert listening_at.proto == IPPROTO_TCP  # by this asyncio knows what to send at once
 
 
 async def refused_or_closed(api: Api, text: str) -> int:

@@ -67,3 +67,27 @@ async def test_numbers_are_given_on_this_machine_and_to_those_who_may_read(tmp_p
         "workflow_executions_pause_duration_seconds_count",
     ):
         assert name in numbers
+
+
+async def test_what_people_do_shows_in_the_numbers(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
+        execution = await api.engine.start("ask", wait="rest")
+        (point,) = await api.engine.points(execution.id)
+        await api.post(f"/pause-points/{point.point.id}/answer", {"data": 1})
+        await api.post(f"/pause-points/{point.point.id}/answer", {"data": {}})
+        await api.engine.wait(execution.id)
+        await api.get("/healthz", as_="")
+        answered = await api.get("/metrics")
+
+    numbers = dict(line.rsplit(" ", 1) for line in answered.body.decode().splitlines() if not line.startswith("#"))
+    assert numbers["workflow_executions_paused_total"] == "1.0"
+    assert numbers["workflow_executions_resumed_total"] == "1.0"
+    assert numbers["workflow_executions_resume_errors_total"] == "1.0"
+    assert numbers["workflow_executions_pause_duration_seconds_count"] == "1.0"
+    assert numbers["layover_resume_latency_seconds_count"] == "1.0"
+    assert numbers["layover_executions_started_total"] == "1.0"
+    assert numbers['layover_executions_closed_total{status="completed"}'] == "1.0"
+    route = 'method="POST",route="/api/v1/pause-points/{id}/answer"'
+    assert numbers[f'layover_http_request_duration_seconds_count{{{route},status="201"}}'] == "1.0"
+    assert numbers[f'layover_http_request_duration_seconds_count{{{route},status="422"}}'] == "1.0"

@@ -189,6 +189,6 @@ async def _until(api: Api, id_: str, kind: str) -> AsyncIterator[Told]:
 
 async def _streams_of(api: Api, wanted: int) -> int:
     """Return how many streams are open, once there are as many as wanted."""
-    while api.services.streams.count != wanted:
+    while api.services.streams.count != wanted:  # noqa: ASYNC110 - nobody else wants to know
         await asyncio.sleep(0.005)
     return int(api.services.streams.count)

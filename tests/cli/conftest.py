@@ -82,7 +82,7 @@ class Ran(NamedTuple):
 Run = Callable[..., Ran]
 
 
-_ON_BOTH = ("test_acting", "test_looking", "test_where")
+_ON_BOTH = ("test_access", "test_acting", "test_looking", "test_where")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -13,7 +13,7 @@ from layover import Engine
 from layover.core.errors import LayoverError
 from layover.ports.access import AuditFilter
 from layover.runtime.own_loop import OwnLoop
-from tests.api.harness import Api, listening
+from tests.api.harness import ADMIN_KEY, Api, listening
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditEntry
 
 LOOKING = frozenset({"ls", "show", "history", "why", "inbox"})
+KEEPING = frozenset({"keys", "audit"})
 ACTING = frozenset({"answer", "approve", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"})
 
 _ROLES = ("operator", "approver")  # which nobody asks for by name: they only let a caller in
@@ -48,9 +49,11 @@ class Served:
 
     def translated(self, words: Sequence[str]) -> list[str]:
         """Return a command on the database as the same command to the server."""
-        if not words or words[0] not in LOOKING | ACTING:
+        if not words or words[0] not in LOOKING | ACTING | KEEPING:
             return [*words]
         api = self._open()
+        if words[0] in KEEPING:
+            return [*words, "--url", api.url, "--key", ADMIN_KEY]
         rest, who = _without_person(words)
         key = self._own.wait(api.key_of(who))
         return [*rest, "--url", api.url, "--key", key]

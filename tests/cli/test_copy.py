@@ -17,11 +17,13 @@ import apsw
 import pytest
 
 from layover import Engine
+from layover.ports.access import Standing
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
 from tests.cli.copy_scene import HOUR, goes_on, leave_unheard, named, tokens
 from tests.cli.test_verify import layover
 from tests.servers.postgres import ask, run, schema_of
+from tests.stores.conformance import entry, key
 from tests.stores.copied import rows_of_file, rows_of_schema
 
 if TYPE_CHECKING:
@@ -92,6 +94,21 @@ async def test_what_was_copied_is_the_same_on_three_databases_and_goes_on(
     for place in (there, str(back)):
         await goes_on(store_at(place), token)
         assert (await _layover("verify", place))[0] == 0
+
+
+async def test_keys_and_what_people_did_are_counted_if_there_are_any(tmp_path: Path) -> None:
+    source, target = (tmp_path / name for name in ("source.db", "target.db"))
+    store = SqliteStore(source)
+    await store.open("test")
+    await store.add_key(key(1), entry(1))
+    await store.set_standing(Standing(workflow="order", state="inactive", changed_at=1), entry(2))
+    await store.close()
+    counts = "0 executions (0 open), 0 events, 0 versions, 0 signals, 1 key, 2 audit entries"
+    code, out, err = await _layover("copy", str(source), str(target))
+    assert (code, out, err) == (0, f"{counts}: {WELL}\n", "")
+    code, out, _ = await _layover("copy", str(target), str(tmp_path / "third.db"), "--json")
+    told = json.loads(out)
+    assert (code, told["keys"], told["standings"], told["audit"]) == (0, 1, 1, 2)
 
 
 async def test_a_copy_between_servers(source: Path, postgres: Databases) -> None:

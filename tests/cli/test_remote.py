@@ -135,3 +135,47 @@ def test_what_is_done_on_a_database_is_in_its_audit_log_too(cli: Run, waiting: s
     by_hand = {entry.act for entry in found if entry.credential == "command line"}
     assert by_hand == {"execution.pause", "signal.send"}
     assert all(entry.execution_id == waiting for entry in found if entry.act.startswith("execution"))
+
+
+@pytest.fixture
+def url(server: Served, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the server, whose key is in the environment."""
+    *_, url, _, key = server.translated(("keys", "ls"))
+    monkeypatch.setenv("LAYOVER_KEY", key)
+    return url
+
+
+def test_a_server_runs_a_file_to_its_rest_and_to_its_end(cli: Run, url: str) -> None:
+    Path("size.yaml").write_text("name: size\nnodes: [{id: ask, type: form, title: Which?, schema: {type: integer}}]\n")
+    code, out, err = cli("run", "size.yaml", "--url", url, "--key", "once", "--tag", "t")
+    heading, opened, rests = out.splitlines()
+    id_ = heading.split()[1]
+    assert (code, opened) == (10, "ask: waits (form): Which?")
+    assert rests == f"{id_} paused: `ask` waits for an answer by anybody."
+    assert f"  layover answer {id_}:ask DATA --url {url}" in err.splitlines()
+    assert f"To go on with it: layover run size.yaml --id {id_} --url {url}" in err.splitlines()
+    again = cli("run", "size.yaml", "--url", url, "--key", "once", "--tag", "t", "--json")
+    assert (again.code, again.id, again.json["pause_points"][0]["context_id"]) == (10, id_, "ask")
+    assert cli("answer", id_, "5", "--url", url).code == 0
+    code, out, err = cli("run", "size.yaml", "--id", id_, "--url", url, "--watch")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-2:] == [f"{id_} completed", "output: 5"]
+    code, _, err = cli("run", "asking.yaml", "--id", id_, "--url", url)
+    assert (code, "is an execution of `size`" in err) == (4, True)
+
+
+def test_a_run_that_takes_too_long_is_left(cli: Run, url: str) -> None:
+    Path("late.yaml").write_text("name: late\nnodes: [{id: a, type: delay, duration: 1d}]\n")
+    code, out, err = cli("run", "late.yaml", "--url", url, "--watch", "--timeout", "10ms")
+    assert code == 10
+    assert out.splitlines()[0].startswith("late ")
+    assert "The time is up; nothing of it is lost." in err
+
+
+def test_what_a_server_has_no_function_for_is_told(cli: Run, url: str) -> None:
+    code, out, err = cli("run", "breaking.yaml", "--url", url)
+    assert (code, out) == (2, "")
+    assert "break_down" in err
+    assert cli("run", "breaking.yaml", "--url", url, "--nodes", "nodes.py").code == 2
+    assert "by your key" in cli("run", "breaking.yaml", "--url", url, "--by", "ada").err
+    assert "not both" in cli("run", "breaking.yaml", "--url", url, "--db", "x.db").err

@@ -160,7 +160,7 @@ def test_what_is_being_answered_is_answered_before_it_stops(folder: Path) -> Non
 def test_several_processes_serve_one_port_and_one_that_dies_is_replaced(folder: Path) -> None:
     with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
         pids = [int(pid) for pid in server.said(r"2 processes: ([0-9, ]+)").split(", ")]
-        instances = set()
+        instances: set[str] = set()
         while len(instances) < 2:
             status, ready = server.ask("GET", "/readyz")
             assert status == 200

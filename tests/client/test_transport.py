@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import subprocess
+import sys
 
 import msgspec
 import pytest
@@ -252,3 +254,16 @@ async def test_many_calls_at_once_share_a_client() -> None:
     async with scripted(*[Says()] * 50) as server, Hurried(server.url) as hurried:
         found = await asyncio.gather(*(hurried.client.executions.get(ID) for _ in range(50)))
     assert len({msgspec.json.encode(one) for one in found}) == 1
+
+
+def test_without_what_makes_requests_it_says_what_to_install() -> None:
+    program = (
+        "import sys; sys.modules['aiohttp'] = None\n"
+        "from layover import AsyncClient, Client, LayoverError\n"
+        "for kind in (AsyncClient, Client):\n"
+        "    try:\n        kind('http://h')\n"
+        "    except LayoverError as error:\n        print(error.code, error.message)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    said = "not_installed The client needs `aiohttp`: install it with `pip install layover[http]`."
+    assert done.stdout.splitlines() == [said, said]

@@ -12,7 +12,7 @@ import pytest
 from layover.bootstrap import open_store
 from layover.ports.commit_points import CommitPoint
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import Append, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
+from layover.ports.records import Append, AuditEntry, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from tests.conftest import FACTOR
 from tests.runtime import signal_race
@@ -218,9 +218,9 @@ class Stepped(Between):
         make = self.store.signals
         return await self._held("signals", lambda: make(name, key, since))
 
-    async def keep_signal(self, signal: Signal) -> bool:
+    async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         make = self.store.keep_signal
-        return await self._held("keep_signal", lambda: make(signal))
+        return await self._held("keep_signal", lambda: make(signal, audit))
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         make = self.store.waits

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from layover.ports.access import AuditFilter
 from layover.ports.records import Claim, Enqueue, Enqueued, Lease, Reserved, Rest
-from tests.stores.conformance import ME, OTHER, approval, claim, creation, head, ids, message, opened, step, uid
+from tests.stores.conformance import ME, OTHER, approval, claim, creation, entry, head, ids, message, opened, step, uid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from layover.ports.records import Append, Command
+    from layover.ports.records import Append, AuditEntry, Command
     from layover.ports.store import Store
 
 
@@ -29,11 +30,22 @@ class Deed(NamedTuple):
     writes_last: bool = True  # else something is read after it was done
 
 
+def _entry(n: int) -> AuditEntry:
+    """Return an entry about an execution that is as long as any other."""
+    return replace(entry(n, of=uid(n)), request_id="")
+
+
+async def _is_audited(store: Store, n: int) -> bool:
+    found = await store.audit(AuditFilter(execution_id=uid(n)))
+    assert found in ([], [_entry(n)])
+    return bool(found)
+
+
 def group(n: int) -> list[Append]:
     """Return one that begins, one that moves, and one that comes to rest."""
     return [
         creation(10 * n),
-        replace(step(10 * n + 1), points=(opened(f"p{n:06}"),)),
+        replace(step(10 * n + 1), points=(opened(f"p{n:06}"),), audit=_entry(10 * n + 1)),
         replace(step(10 * n + 2), rest=Rest(wake_at=800), messages=(message(sender=10 * n + 2),)),
     ]
 
@@ -46,13 +58,14 @@ async def group_is_done(store: Store, n: int) -> bool:
     begun, moved, rested = await store.load([uid(10 * n + place) for place in range(3)])
     assert moved is not None
     assert rested is not None
-    logs = [[entry.count for entry in loaded.entries] for loaded in (moved, rested)]
+    logs = [[one.count for one in loaded.entries] for loaded in (moved, rested)]
     facts = (
-        begun is not None and [entry.count for entry in begun.entries] == [2],
+        begun is not None and [one.count for one in begun.entries] == [2],
         logs == [[2, 1], [2, 1]],
         (moved.head.last_seq, moved.head.owner) == (2, ME) and await store.point(f"p{n:06}") is not None,
         (rested.head.last_seq, rested.head.owner, rested.head.wake_at) == (2, None, 800),
         len(await store.outgoing(uid(10 * n + 2))) == 1,
+        await _is_audited(store, 10 * n + 1),
     )
     assert len(set(facts)) == 1, facts
     assert facts[0] or (begun is None and logs == [[2], [2]] and await store.point(f"p{n:06}") is None)
@@ -79,7 +92,7 @@ async def prepare_informed(store: Store, n: int) -> None:
 async def informed_is_done(store: Store, n: int) -> bool:
     (loaded,) = await store.load([uid(n)])
     assert loaded is not None
-    found = (loaded.head.last_seq, loaded.head.commands_done, [entry.count for entry in loaded.entries])
+    found = (loaded.head.last_seq, loaded.head.commands_done, [one.count for one in loaded.entries])
     assert found in ((1, 0, [2]), (2, 1, [2, 1]))
     return found[0] == 2
 
@@ -103,6 +116,21 @@ async def _repeat_command(store: Store, n: int, done: bool) -> None:
     assert await store.enqueue([_command(n)], 700) == [Enqueued(n=1, owner=ME, repeated=done)]
 
 
+def _audited_command(n: int) -> Enqueue:
+    return replace(_command(n), audit=_entry(n))
+
+
+async def _audited_command_is_there(store: Store, n: int) -> bool:
+    found = await _command_is_there(store, n)
+    assert await _is_audited(store, n) == found
+    return found
+
+
+async def _repeat_audited_command(store: Store, n: int, done: bool) -> None:
+    assert await store.enqueue([_audited_command(n)], 700) == [Enqueued(n=1, owner=ME, repeated=done)]
+    assert await _is_audited(store, n)
+
+
 async def _prepare_answer(store: Store, n: int) -> None:
     await store.commit([replace(creation(n, rest=Rest()), points=(opened(f"p{n:06}"),))])
 
@@ -124,6 +152,23 @@ async def _repeat_answer(store: Store, n: int, done: bool) -> None:
     given = await _answer(store, n)
     assert isinstance(given, Reserved)
     assert (given.n, given.repeated, given.claimed is None) == (1, done, done)
+
+
+async def _answer_audited(store: Store, n: int) -> object:
+    return await store.answer(approval(f"p{n:06}"), f"s{n:06}", 700, audit=_entry(n))
+
+
+async def _is_answered_audited(store: Store, n: int) -> bool:
+    commands = await store.commands(uid(n), 0)
+    assert await _is_audited(store, n) == bool(commands)
+    return bool(commands)
+
+
+async def _repeat_audited_answer(store: Store, n: int, done: bool) -> None:
+    given = await _answer_audited(store, n)
+    assert isinstance(given, Reserved)
+    assert (given.n, given.repeated) == (1, done)
+    assert await _is_audited(store, n)
 
 
 async def _prepare_claim(store: Store, n: int) -> None:
@@ -192,6 +237,13 @@ DEEDS = {
     ),
     "enqueue": Deed(_begin, lambda store, n: store.enqueue([_command(n)], 700), _command_is_there, _repeat_command),
     "answer": Deed(_prepare_answer, _answer, _is_answered, _repeat_answer),
+    "enqueue audited": Deed(
+        _begin,
+        lambda store, n: store.enqueue([_audited_command(n)], 700),
+        _audited_command_is_there,
+        _repeat_audited_command,
+    ),
+    "answer audited": Deed(_prepare_answer, _answer_audited, _is_answered_audited, _repeat_audited_answer),
     "renew": Deed(_begin, _renew, _is_renewed, _repeat_renewal),
     "release": Deed(_begin, _release, _is_released, _repeat_release),
 }

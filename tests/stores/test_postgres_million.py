@@ -20,6 +20,7 @@ import pytest
 
 from layover.ports.records import (
     Append,
+    AuditEntry,
     ChangedPoint,
     Claim,
     Closed,
@@ -33,6 +34,7 @@ from layover.ports.records import (
     NewExecution,
     OpenedPoint,
     Outcome,
+    PausedFilter,
     PointFilter,
     Refusal,
     Rest,
@@ -112,6 +114,7 @@ def everything() -> list[Append]:
         points=(OpenedPoint(point=point("new"), waits=(("paid", "k1"),)),),
         messages=(Message(sender=id_, n=1, destination="there", kind="Start", body=b"{}", due_at=NOW),),
         tokens=(Token(hash=b"secret", point="new"),),
+        audit=AuditEntry(id=uid(-2), at=NOW, user="ann", act="execution.start", execution_id=id_),
     )
     changed = [ChangedPoint(point=point("p105")), ClosedPoint(id="p107", how="done")]
     earlier = (Entry(seq=4, at=NOW, count=1, events=b'["moved"]'),)
@@ -155,6 +158,8 @@ DEEDS: dict[str, Deed] = {
     "page_of_tag": lambda db: reading.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
     "page_of_input": lambda db: reading.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
     "page_of_paused": lambda db: reading.page(db, msgspec.structs.replace(PAGE, status=("paused",))),
+    "paused": lambda db: reading.paused(db, PausedFilter(limit=50)),
+    "paused_of": lambda db: reading.paused(db, PausedFilter(limit=50, workflow="w7")),
     "point": lambda db: reading.point_by(db, "p105"),
     "points": lambda db: reading.points(db, POINTS),
     "points_of_execution": lambda db: reading.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),

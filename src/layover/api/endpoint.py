@@ -9,6 +9,7 @@ import re
 import secrets
 from contextlib import aclosing
 from ipaddress import IPv4Address, ip_address, ip_network
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -63,7 +64,8 @@ class Endpoint:
         self._allow = ", ".join(sorted({*routes, *({"HEAD"} if "GET" in routes else ())}))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request, and count it."""
+        began = perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request_id = request_id_of(headers)
         answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
@@ -75,12 +77,20 @@ class Endpoint:
         except ClientDisconnect:
             return
         except Exception as error:  # noqa: BLE001 - the edge: whatever it is, the client gets an answer
-            await answering.refuse(_refusal(error, request_id))
+            refusal = _refusal(error, request_id)
+            self._count(route, refusal.status, began)
+            await answering.refuse(refusal)
             return
         if isinstance(reply, Stream):
             await answering.stream(reply, scope, receive, self._services.settings.stalled_after)
         else:
+            self._count(route, reply.status, began)
             await answering.reply(reply)
+
+    def _count(self, route: Route | None, status: int, began: float) -> None:
+        """Count a request by its route; how long a stream lasts says nothing about the server."""
+        if route is not None:
+            self._services.requests.count(route.method, route.path, status, perf_counter() - began)
 
     async def _reply(
         self, route: Route, scope: Scope, headers: Mapping[str, str], receive: Receive, request_id: str

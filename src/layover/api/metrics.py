@@ -57,12 +57,6 @@ def _of_instance(meters: Meters) -> Iterator[Metric]:
     yield _histogram("layover_commit_batch_size", "Appends in one commit.", meters.commit_size)
     yield _histogram("layover_commit_duration_seconds", "How long a commit took.", meters.commit_seconds)
     yield _counter("layover_lease_takeovers", "Executions taken over from instances that were lost.", meters.takeovers)
-    requests = HistogramMetricFamily(
-        "layover_http_request_duration_seconds", "How long requests took.", labels=["method", "route", "status"]
-    )
-    for (method, route, status), seconds in sorted(meters.requests.items()):
-        requests.add_metric([method, route, str(status)], _buckets(seconds), seconds.total)
-    yield requests
 
 
 def _of_store(gauges: Gauges, now: int) -> Iterator[Metric]:
@@ -81,6 +75,12 @@ def _of_services(services: Services) -> Iterator[Metric]:
     driver = services.engine.instance.driver
     yield _gauge("layover_executions_driven", "Executions driven by this instance.", len(driver.driven))
     yield _gauge("layover_streams_open", "Streams that are open here.", services.streams.count)
+    requests = HistogramMetricFamily(
+        "layover_http_request_duration_seconds", "How long requests took.", labels=["method", "route", "status"]
+    )
+    for (method, route, code), seconds in sorted(services.requests.seconds.items()):
+        requests.add_metric([method, route, str(code)], _buckets(seconds), seconds.total)
+    yield requests
 
 
 def _counter(name: str, help_: str, value: float) -> Metric:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from layover.api.resources.shared import Page, Resource
+from layover.api.resources.shared import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,7 +87,7 @@ def _closed(schema: dict[str, Any], struct: type[msgspec.Struct] | None) -> dict
 
 def _structs(base: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
     for struct in base.__subclasses__():
-        yield Page if struct.__name__ == "Page" else struct
+        yield struct
         yield from _structs(struct)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
+from layover.api.counting import Requests
 from layover.api.streaming import Streams
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Services:
         self.guard = guard
         self.limiter = limiter
         self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
+        self.requests = Requests()
         self.streams = Streams(settings, self.stopping)
 
     @property

@@ -37,7 +37,8 @@ class _Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that takes connections at an address; with port 0, any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named, else asyncio does not take it for TCP, and each answer waits for one more packet.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
@@ -79,9 +80,9 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
 def _protocol() -> type[H11Protocol | HttpToolsProtocol]:
     """Return the fastest protocol there is, with a way to drop a connection."""
     if find_spec("httptools") is not None:
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: PLC0415 - it need not be there
+        from layover.api.heads import BoundedHeads  # noqa: PLC0415 - what it is made of need not be there
 
-        class Fast(HttpToolsProtocol):
+        class Fast(BoundedHeads):
             def on_message_begin(self) -> None:
                 super().on_message_begin()
                 self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from layover.api.cursors import cursor_of, parsed
+from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.presenting.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
 from layover.api.presenting.graphs import graph_of
 from layover.api.presenting.points import point_of
@@ -16,7 +16,7 @@ from layover.bootstrap import inspectable_store
 from layover.cli.desk import Desk
 from layover.core.people import Person, Rules, may_decide
 from layover.ports.records import AuditEntry
-from layover.runtime.ids import checked_id, new_id
+from layover.runtime.ids import new_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,10 +73,7 @@ class Local:
         limit: int = 100,
     ) -> Page[ExecutionSummary]:
         """Return executions, newest first; `where` is what their input contains."""
-        after = None
-        if cursor is not None:
-            at, id_ = parsed(cursor)
-            after = (at, checked_id(id_))
+        after = parsed_uuid(cursor) if cursor is not None else None
         rows = await self._desk.list(workflow=workflow, status=status, tag=tag, where=where, after=after, limit=limit)
         last = rows[-1] if len(rows) == limit else None
         following = cursor_of(last.info.created_at, last.head.execution_id) if last is not None else None

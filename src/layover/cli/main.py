@@ -21,7 +21,8 @@ _LOOKING = Group("Looking at executions", sort_key=3)
 _ANSWERING = Group("Answering", sort_key=4)
 _OPERATING = Group("Operating", sort_key=5)
 _DATABASE = Group("Looking after a database", sort_key=6)
-_REST = Group("Other", sort_key=7)
+_ACCESS = Group("Who may do what, and who did", sort_key=7)
+_REST = Group("Other", sort_key=8)
 
 # The help stands here, so that the list of commands is printed without loading any of them.
 _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
@@ -62,6 +63,10 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "purge": ("purge:purge_database", "Delete executions some time after their end."),
         "copy": ("copying:copy_database", "Copy everything in a database into another, and verify both."),
         "doctor": ("doctor:examine", "Look for what keeps a database or its executions from working."),
+    },
+    _ACCESS: {
+        "keys": ("keys:keys", "Keys to servers: make, list, replace and end them."),
+        "audit": ("audit:audit", "What people did, and when."),
     },
     _REST: {
         "completion": ("completion:completion", "Print a script that completes commands in a shell."),
@@ -127,7 +132,8 @@ def run_command(words: list[str]) -> int:
 def tell_more(command: str) -> None:
     """Have the help of one command say all there is to say, which is written where it is."""
     loaded = app[command]
-    loaded.help = inspect.getdoc(loaded.default_command) or loaded.help
+    if loaded.default_command is not None:  # one that only has commands of its own has said it
+        loaded.help = inspect.getdoc(loaded.default_command) or loaded.help
 
 
 def _ended(error: BaseException, stop: Stop) -> int:

@@ -24,22 +24,26 @@ Db = Annotated[
 ]
 
 
+DbOrNone = Annotated[
+    str | None,
+    Parameter(
+        name="--db",
+        env_var="LAYOVER_DB",
+        help=f"The database: an address such as {DEFAULT} (the default) or postgresql://user@host/name, or a path.",
+    ),
+]
+Url = Annotated[
+    str | None,
+    Parameter(name="--url", env_var="LAYOVER_URL", help="A server, in place of a database: its address."),
+]
+
+
 @dataclass(frozen=True)
 class Place:
     """Where executions are: in a database, or behind a server."""
 
-    db: Annotated[
-        str | None,
-        Parameter(
-            name="--db",
-            env_var="LAYOVER_DB",
-            help=f"The database: an address such as {DEFAULT} (the default) or postgresql://user@host/name, or a path.",
-        ),
-    ] = None
-    url: Annotated[
-        str | None,
-        Parameter(name="--url", env_var="LAYOVER_URL", help="A server, in place of a database: its address."),
-    ] = None
+    db: DbOrNone = None
+    url: Url = None
     key: Annotated[
         str | None,
         Parameter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -10,21 +11,23 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
-from msgspec.structs import replace
 
 from layover.api.presenting.executions import execution_of
 from layover.api.presenting.graphs import graph_of
 from layover.api.presenting.points import context_of, point_of
 from layover.bootstrap import Engine, address_of
+from layover.cli import run_remote
 from layover.cli.definitions import File, checked_file, print_report
-from layover.cli.exits import BAD_INPUT, DONE, FAILED, RESTING, WRONG_STATE, Stop
+from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
 from layover.cli.following import Following, Person
 from layover.cli.functions import functions_of, node_types
 from layover.cli.given import STANDARD_INPUT, given_data
-from layover.cli.options import DEFAULT_DB, By, Db, Json, Nodes, Roles, person
-from layover.cli.screen import OUT, STYLES, brief, note, plural, print_json, say
+from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Place, Roles, Url, acting, person
+from layover.cli.run_report import Ended, report
+from layover.cli.screen import OUT, note, plural, print_json, say
 from layover.cli.typing_in import Lines as TypedLines
 from layover.cli.watching import Lines, Picture, Silent
+from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
 from layover.core.plan import compile_plan
 from layover.runtime.errors import UnknownExecution
@@ -32,16 +35,15 @@ from layover.runtime.executions import Options
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from layover.api.resources.executions import Graph
     from layover.cli.watching import View
+    from layover.core.definitions import Checked
     from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import PointRow
     from layover.runtime.views import Execution
-
-_OUTPUT = 10_000
 
 Input = Annotated[
     str | None,
@@ -63,6 +65,7 @@ Timeout = Annotated[str | None, Parameter(name="--timeout", help="How long to st
 class Wanted(NamedTuple):
     """What somebody wants of a run."""
 
+    file: str
     plan: Plan
     given: object
     modules: tuple[str, ...]
@@ -75,15 +78,6 @@ class Wanted(NamedTuple):
     watch: bool | None
     timeout: float | None
     json: bool
-
-
-class Ended(NamedTuple):
-    """How a run was left."""
-
-    execution: Execution
-    points: Sequence[PointRow]
-    summary: str
-    left: str
 
 
 def run_file(  # noqa: PLR0913 - each is an option
@@ -99,32 +93,48 @@ def run_file(  # noqa: PLR0913 - each is an option
     timeout: Timeout = None,
     by: By = "",
     role: Roles = (),
-    db: Db = DEFAULT_DB,
+    db: DbOrNone = None,
+    url: Url = None,
     json: Json = False,
 ) -> int:
     """Run a workflow to its end or to its first rest; what it did is kept, and can be gone on with at any time.
 
     In a terminal it shows how the nodes are, stays while the execution rests, and asks when a form or an approval
     opens; Ctrl-C leaves it resting. Exit code 0 if it completed, 1 if it failed, 10 if it rests.
+
+    With `--url`, a server is given the workflow and drives it with the functions that it has; its key is `LAYOVER_KEY`.
     """
     if file == input == STANDARD_INPUT:
         raise Stop("The definition and the input cannot both come from standard input.")
+    at = Place(db, url, os.environ.get("LAYOVER_KEY"))
+    if (server := at.server) is not None:
+        _check_remote(at, nodes, by, role)
+        checked = checked_file(file)
+        if not checked.ok:
+            return _refused(file, checked, json=json)
+        asked = run_remote.Asked(
+            file=file,
+            definition=document(checked.definition),
+            given=given_data(input, "--input"),
+            id=id,
+            key=key,
+            tags=tag,
+            watch=watch is True,
+            timeout=_seconds(timeout),
+            silent=json,
+        )
+        return report(asyncio.run(run_remote.run(server, at.secret, asked)), _there(at), json=json)
     functions = functions_of(nodes)
     checked = checked_file(file, node_types(functions))
-    if not checked.ok and json:
-        print_json({"file": file, "ok": False, "problems": list(checked.problems)})
-        return BAD_INPUT
     if not checked.ok:
-        print_report(file, checked)
-        if any(problem.code == "unknown_type" for problem in checked.problems):
-            note("Give the functions of a workflow with --nodes MODULE, or --nodes FILE.py.")
-        return BAD_INPUT
+        return _refused(file, checked, json=json)
     wanted = Wanted(
+        file=file,
         plan=compile_plan(checked),
         given=given_data(input, "--input"),
         modules=nodes,
         functions=functions,
-        db=db,
+        db=at.database,
         id=id,
         key=key,
         options=Options(user=person(by) or None, tags=tag),
@@ -133,7 +143,25 @@ def run_file(  # noqa: PLR0913 - each is an option
         timeout=_seconds(timeout),
         json=json,
     )
-    return _report(wanted, file, asyncio.run(_run(wanted)))
+    return report(asyncio.run(_run(wanted)), _there(at), json=json)
+
+
+def _check_remote(at: Place, nodes: tuple[str, ...], by: str, role: tuple[str, ...]) -> None:
+    """Refuse what a server would not hear of."""
+    acting(at, by, role)
+    if nodes:
+        raise Stop("A server calls the functions that it was started with; --nodes is for databases.")
+
+
+def _refused(file: str, checked: Checked, *, json: bool) -> int:
+    """Tell what is wrong with a definition."""
+    if json:
+        print_json({"file": file, "ok": False, "problems": list(checked.problems)})
+        return BAD_INPUT
+    print_report(file, checked)
+    if any(problem.code == "unknown_type" for problem in checked.problems):
+        note("Give the functions of a workflow with --nodes MODULE, or --nodes FILE.py.")
+    return BAD_INPUT
 
 
 async def _run(wanted: Wanted) -> Ended:
@@ -152,9 +180,13 @@ async def _run(wanted: Wanted) -> Ended:
         if left and out:
             note(f"Waiting for {plural(out, 'call')} to end; Ctrl-C leaves them at once.")
         last = await engine.get(execution.id)
+        rows = [] if last.closed else await engine.points(last.id, children=True)
+        nodes = "".join(f" --nodes {name}" for name in wanted.modules)
         return Ended(
-            execution=last,
-            points=[] if last.closed else await engine.points(last.id, children=True),
+            execution=execution_of(last),
+            points=[point_of(row) for row in rows],
+            answers=[command for row in rows if (command := _command_for(row))],
+            again=f"layover run {wanted.file}{nodes} --id {last.id}",
             summary="" if last.closed else (await engine.why(last.id)).summary,
             left=left,
         )
@@ -199,50 +231,6 @@ async def _until_left(engine: Engine, following: Following, longest: float | Non
         await asyncio.gather(followed, interrupted, return_exceptions=True)
 
 
-def _report(wanted: Wanted, file: str, ended: Ended) -> int:
-    """Print how a run ended, and return its exit code, whether or not anybody reads it."""
-    with suppress(BrokenPipeError):
-        _print_end(wanted, file, ended)
-    return {"completed": DONE, "failed": FAILED, "cancelled": FAILED}.get(ended.execution.status, RESTING)
-
-
-def _print_end(wanted: Wanted, file: str, ended: Ended) -> None:
-    execution = ended.execution
-    style = STYLES.get(execution.status, "")
-    if wanted.json:
-        found = execution_of(execution)
-        points = [point_of(row) for row in ended.points]
-        print_json(found if execution.closed else replace(found, pause_points=points))
-    elif execution.status == "completed":
-        reason = f" ({execution.outcome_reason})" if execution.outcome_reason else ""
-        outcome = f": {execution.outcome}{reason}" if execution.outcome != "executed" else ""
-        say(f"{execution.id} completed{outcome}", style)
-        say(f"output: {brief(execution.output, _OUTPUT)}", most=_OUTPUT + 10)
-    elif execution.error is not None:
-        where = f" at {execution.error.context_id}" if execution.error.context_id else ""
-        what = execution.error.type or execution.error.code
-        say(f"{execution.id} failed{where}: {what}: {execution.error.message}", style)
-        note(f"When the cause is mended: {_with_db(f'layover retry {execution.id}', wanted.db)}")
-    elif execution.closed:
-        say(f"{execution.id} {execution.status}: {execution.outcome_reason}", style)
-    else:
-        _report_rest(wanted, file, ended)
-
-
-def _report_rest(wanted: Wanted, file: str, ended: Ended) -> None:
-    execution = ended.execution
-    say(f"{execution.id} {execution.status}: {ended.summary}", STYLES.get(execution.status, ""))
-    if ended.left:
-        why = "You left it" if ended.left == "interrupted" else "The time is up"
-        note(f"{why}; nothing of it is lost.")
-    for row in ended.points:
-        command = _command_for(row)
-        if command:
-            note(f"  {_with_db(command, wanted.db)}")
-    nodes = "".join(f" --nodes {name}" for name in wanted.modules)
-    note(f"To go on with it: {_with_db(f'layover run {file}{nodes} --id {execution.id}', wanted.db)}")
-
-
 def _command_for(row: PointRow) -> str:
     """Return the command that answers a point."""
     place, rules = f"{row.execution_id}:{context_of(row.point)}", row.point.rules
@@ -261,8 +249,12 @@ def _command_for(row: PointRow) -> str:
             return ""
 
 
-def _with_db(command: str, db: str) -> str:
-    return command if db == DEFAULT_DB else f"{command} --db {quote(db)}"
+def _there(at: Place) -> Callable[[str], str]:
+    """Return what makes a command one for a place."""
+    if (server := at.server) is not None:
+        return lambda command: f"{command} --url {quote(server)}"
+    db = at.database
+    return lambda command: command if db == DEFAULT_DB else f"{command} --db {quote(db)}"
 
 
 def _view_of(wanted: Wanted, execution: Execution, graph: Graph, engine: Engine) -> View:

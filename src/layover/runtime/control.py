@@ -131,6 +131,7 @@ class Control(Executions):
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
         taken = await instance.store.answer(given, source, now, wish, audit)
         if isinstance(taken, Refused):
+            instance.meters.resume_errors += 1
             raise AnswerRefused(taken.code, taken.message, taken.errors)
         reached(CommitPoint.ANSWER_COMMITTED)
         if taken.claimed is not None:
@@ -195,6 +196,7 @@ class Control(Executions):
         if await self._is_repeated(row.head.execution_id, act):
             return await self.get(execution_id)
         if not decide(kept.state, command, self.instance.clock.now()):
+            self.instance.meters.resume_errors += 1
             raise _does_not_fit(kept.state, command)
         if row.head.status in CLOSED:
             return await self._reopen(row.head, kept, command, **act)

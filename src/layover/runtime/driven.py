@@ -91,6 +91,7 @@ class Driven:
         "lease_until",
         "new",
         "parked",
+        "paused_at",
         "priority",
         "snapshot_seq",
         "state",
@@ -127,6 +128,7 @@ class Driven:
         self.first_message: Message | None = None  # goes out with the first append
         self.first_audit: AuditEntry | None = None  # is written with it
         self.finished_at: int | None = None
+        self.paused_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
         self._writers = NO_WRITERS
         self.dropped = False
@@ -323,6 +325,9 @@ class Driven:
         self._refusals = 0
         self.last_seq += append.count
         self.last_epoch = self.epoch
+        meters = self._driver.meters
+        self.paused_at = meters.wrote(append, step.events, self.heard.asked_at, self.paused_at)
+        self.heard.asked_at.clear()
         self.heard.noted = append.commands_seen
         self._size += len(append.events)
         self._was_closed = bool(self.state.facts.closed)

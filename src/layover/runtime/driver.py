@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from layover.runtime.clock import Clock
     from layover.runtime.committer import Committer
     from layover.runtime.listeners import Listeners
+    from layover.runtime.meters import Meters
     from layover.runtime.plans import Plans
     from layover.runtime.settings import Settings
 
@@ -67,6 +68,7 @@ class Driver:
         caller: Caller,
         listeners: Listeners,
         plans: Plans,
+        meters: Meters,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.instance = instance
@@ -75,6 +77,7 @@ class Driver:
         self.committer = committer
         self.caller = caller
         self.listeners = listeners
+        self.meters = meters
         self.cache = StateCache(settings.cache_bytes)
         self.driven: dict[str, Driven] = {}
         self.stopping = False
@@ -225,6 +228,7 @@ class Driver:
             before.drop()
         self.driven[head.execution_id] = driven
         driven.first_message, driven.first_audit = message, audit
+        driven.paused_at = head.paused_at
         driven.feed(*first, *self._first_inputs(driven, claimed))
         return driven
 

@@ -12,7 +12,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
 from layover.core.payloads import plain
-from layover.ports.records import CLOSED, ExecutionFilter, NewExecution
+from layover.ports.records import CLOSED, ExecutionFilter, Head, NewExecution
 from layover.runtime.beginning import check_input
 from layover.runtime.errors import (
     AlreadyExists,
@@ -32,7 +32,9 @@ from layover.runtime.views import Execution, execution_view
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from layover.ports.records import AuditEntry, ExecutionRow, Head
+    from layover.core.engine.state import Execution as State
+    from layover.ports.records import AuditEntry, ExecutionRow
+    from layover.runtime.driven import Driven
     from layover.runtime.instance import Instance
 
 Until: TypeAlias = Literal["rest", "people", "end"]
@@ -131,8 +133,9 @@ class Executions(Readings):
                 raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
         if wait is not None:
             await driven.at_rest()
-            if not driven.state.facts.closed:  # it was begun here, and perhaps goes on later
-                return await self.wait(execution_id, wait)
+            if not _is_over(driven.state, wait):
+                return await self.wait(execution_id, wait)  # it was begun here, and goes on later
+            return execution_view(new, driven.state, driven.finished_at, head=_head_of(driven, new), version=number)
         return execution_view(new, driven.state, driven.finished_at, version=number)
 
     async def _existing(self, execution_id: str, on_conflict: str, wait: Until | None) -> Execution:
@@ -252,6 +255,28 @@ def _milliseconds(delay: int | str | None) -> int:
         return parse_duration(delay)
     except ValueError as error:
         raise InvalidInput(f"`delay`: {error}.", (("delay", str(error)),)) from error
+
+
+def _is_over(state: State, wait: Until) -> bool:
+    """Return whether nothing more is to be waited for; if that cannot be told by the state alone, it is not."""
+    if state.facts.closed:
+        return True
+    rests = bool(state.facts.started_at) and state.resting
+    return rests and (wait == "rest" or (wait == "people" and state.status == "paused"))
+
+
+def _head_of(driven: Driven, new: NewExecution) -> Head:
+    """Return the head of an execution that was begun here and has come to rest, as it was written."""
+    kept, status = driven.keep(), driven.state.status
+    return Head(
+        execution_id=driven.id,
+        workflow=new.workflow,
+        status=status,
+        last_seq=kept.last_seq,
+        last_epoch=kept.last_epoch,
+        epoch=kept.last_epoch,
+        paused_at=kept.last_at if status == "paused" else None,
+    )
 
 
 def _is_closed(head: Head) -> bool:

@@ -22,13 +22,14 @@ _log = logging.getLogger("layover.heard")
 class Heard:
     """How far its queue has been read, and how far that is in its log; some may have been heard of ahead of others."""
 
-    __slots__ = ("_execution_id", "ahead", "noted", "seen")
+    __slots__ = ("_execution_id", "ahead", "asked_at", "noted", "seen")
 
     def __init__(self, execution_id: str, seen: int) -> None:
         self._execution_id = execution_id
         self.seen = seen
         self.noted = seen
         self.ahead: dict[int, Command] = {}
+        self.asked_at: list[int] = []  # when those were sent that are read, and not in the log yet
 
     def hear(self, command: Command) -> bool:
         """Keep a command for when it is its turn; false if it has been read before."""
@@ -51,6 +52,7 @@ class Heard:
             if command.n <= self.seen:
                 continue
             self.seen = command.n
+            self.asked_at.append(command.at)
             try:
                 asked.append(decode_command(command.kind, command.body))
             except (LayoverError, msgspec.MsgspecError) as error:

@@ -54,6 +54,7 @@ class Instance:
             caller=self.caller,
             listeners=self.listeners,
             plans=self.plans,
+            meters=self.meters,
         )
         self.beginning = Beginning(store, self.driver, self.plans)
         self.switchboard = Switchboard(store, self.driver)

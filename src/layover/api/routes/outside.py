@@ -26,7 +26,7 @@ _TOKEN_PROBLEMS = ("unknown_token", "token_used")
     needs=("execution:start",),
     body=SignalBody,
     answers={202: Delivered, 200: Delivered},
-    problems=("invalid_input", "payload_reserved"),
+    problems=("payload_reserved",),
     examples={"a signal": {"name": "payment.settled", "key": "order-1", "data": {"amount": 12.5}}},
 )
 async def send_signal(call: Call[SignalBody, NoQuery]) -> Reply:

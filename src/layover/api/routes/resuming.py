@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 routes = Routes("Resuming", "Resume at a pause point by where it stands.", prefix="/api")
 
 _PATH: Final = "/resume/{workflow}/{execution}/{context:path}"
-_FINDING: Final = ("malformed_id", "malformed_context_id", "unknown_execution", "unknown_point", "snapshot_pending")
+_FINDING: Final = (
+    "malformed_id",
+    "malformed_context_id",
+    "unknown_execution",
+    "unknown_point",
+    "not_answerable",
+    "snapshot_pending",
+    "execution_closed",
+)
+_PAST: Final = frozenset({"completed", "failed", "skipped", "stopped"})
 
 
 class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,7 +68,7 @@ async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
     _PATH,
     needs=("execution:cancel",),
     answers={200: PausePoint},
-    problems=(*_FINDING, "execution_closed", "not_answerable", "expired", "already_answered", "point_closed"),
+    problems=(*_FINDING, "expired", "already_answered", "point_closed"),
 )
 async def cancel_point(call: Call[None, NoQuery]) -> Reply:
     """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
@@ -90,16 +99,26 @@ async def _found(call: Call[Any, Any]) -> PointRow:
     if execution is None or execution.info.workflow != workflow:
         raise Refusal("unknown_execution", f"The workflow `{workflow[:255]}` has no execution {execution_id}.")
     row = await call.engine.find_point(execution_id, context)
-    if row is None:
-        raise not_there(await call.engine.instance.plans.of(execution.info.hash), context, execution.head.status)
-    return row
+    if row is not None:
+        return row
+    refusal = not_there(await call.engine.instance.plans.of(execution.info.hash), context, execution.head.status)
+    if refusal.code == "snapshot_pending" and await _is_past(call.engine, execution_id, context):
+        raise Refusal("unknown_point", f"The execution went on without a pause point at {context[:200]}.")
+    raise refusal
+
+
+async def _is_past(engine: Engine, execution_id: str, context: str) -> bool:
+    """Return whether an execution has left a node behind; of one in rounds there may always be another."""
+    nodes = (await engine.graph(execution_id)).nodes
+    return any(node.id == context and node.status in _PAST for node in nodes)
 
 
 async def _resumed(engine: Engine, taken: Taken) -> Resumed:
     """Return how an answer was taken: started if nobody drove the execution and nothing was ahead of it."""
     row, reserved = taken.row, taken.reserved
     place = (await engine.queue(row.execution_id)).get(row.point.id) if row.status == "answered" else None
-    started = reserved is None or (reserved.owner is None and place in (None, 1) and not await _is_held(engine, row))
+    was_free = place == 1 and reserved is not None and reserved.owner is None
+    started = place is None or (was_free and not await _is_held(engine, row))
     return Resumed(
         status="started" if started else "queued",
         queue_position=None if started else place,

@@ -13,6 +13,8 @@ known AS (
     FROM layover.replies
     WHERE scope = $1 AND key = $2 AND NOT (until <= $7 AND (status <> 0 OR fingerprint = $3))
 )
-SELECT EXISTS (SELECT 1 FROM noted) AS noted, known.scope, known.key, known.fingerprint, known.until, known.status, known.body
+SELECT
+    EXISTS (SELECT 1 FROM noted) AS noted,
+    known.scope, known.key, known.fingerprint, known.until, known.status, known.body
 FROM (SELECT 1) AS one
 LEFT JOIN known ON TRUE

@@ -1,0 +1,78 @@
+"""`layover keys` and `layover audit`: the same on a database and on a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+MADE = ("keys", "add", "nightly import", "--user", "bob", "--role", "operator")
+
+
+@pytest.fixture
+def database(cli: Run) -> None:
+    assert cli("migrate").code == 0
+
+
+@pytest.mark.usefixtures("database")
+def test_a_key_is_shown_once_and_kept_without_itself(cli: Run) -> None:
+    code, out, err = cli(*MADE, "--expires-in", "90d")
+    assert code == 0
+    assert out.startswith("lay_")
+    assert "It is not shown again." in err
+    (found,) = [key for key in cli("keys", "ls", "--json").json["items"] if key["name"] == "nightly import"]
+    assert (found["user"], found["roles"], found["scopes"]) == ("bob", ["operator"], None)
+    assert found["expires_at"] is not None
+    assert out.startswith(found["prefix"])
+    assert out.strip() not in cli("keys", "ls").out
+    assert "nightly import" in cli("keys", "ls").out
+
+
+@pytest.mark.usefixtures("database")
+def test_a_key_is_replaced_and_ended(cli: Run) -> None:
+    first = cli(*MADE, "--json").json
+    second = cli("keys", "rotate", first["id"], "--grace", "1h", "--json").json
+    assert second["key"] != first["key"]
+    assert cli("keys", "end", second["prefix"]).out == f"The key {second['id']} has ended.\n"
+    for words in (("end", second["id"]), ("rotate", second["id"]), ("end", "00000000-dead")):
+        code, out, err = cli("keys", *words)
+        assert (code, out) == (3, "")
+        assert "There is no" in err
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("add", "x" * 300, "--user", "bob", "--role", "viewer"),
+        ("add", "x", "--user", "", "--role", "viewer"),
+        ("add", "x", "--user", "bob"),
+        ("add", "x", "--user", "bob", "--role", "viewer", "--scope", "everything"),
+        ("add", "x", "--user", "bob", "--role", "viewer", "--expires-in", "soon"),
+        ("add", "x", "--user", "bob", "--role", "viewer", "--expires-in", "0s"),
+        ("end", "abc"),
+    ],
+)
+def test_what_is_no_key_is_told(cli: Run, words: tuple[str, ...]) -> None:
+    code, out, _ = cli("keys", *words)
+    assert (code, out) == (2, "")
+
+
+@pytest.mark.usefixtures("database")
+def test_what_was_done_is_listed_newest_first(cli: Run) -> None:
+    first = cli(*MADE, "--json").json
+    cli("keys", "end", first["id"])
+    entries = cli("audit", "ls", "--target", first["id"], "--json").json["items"]
+    assert [entry["act"] for entry in entries] == ["key.end", "key.add"]
+    page = cli("audit", "ls", "--target", first["id"], "--limit", "1", "--json").json
+    rest = cli("audit", "ls", "--target", first["id"], "--cursor", page["next"], "--json").json
+    assert [entry["act"] for entry in rest["items"]] == ["key.add"]
+    heading, line, *_ = cli("audit", "ls", "--act", "key.end").out.splitlines()
+    assert heading.split() == ["AT", "USER", "ACT", "TARGET", "BY"]
+    assert line.split()[2:4] == ["key.end", first["id"]]
+    assert cli("audit", "ls", "--user", "nobody").out == "Nobody did anything.\n"
+    assert cli("audit", "ls", "--limit", "0").code == 2
+    assert cli("audit", "ls", "--cursor", "x").code == 2
