@@ -75,6 +75,7 @@ async def test_workflows(tmp_path: Path) -> None:
         assert [one.name async for one in client.workflows.each()] == ["echo", "other"]
         assert (await client.workflows.get("echo", version=1)).hash == first.hash
         assert {one.version for one in (await client.workflows.versions("echo")).items} == {1, 2}
+        assert {one.version async for one in client.workflows.each_version("echo")} == {1, 2}
         assert (await client.workflows.graph("echo")).nodes[0].id == "out"
         assert [one.path for one in (await client.workflows.diff("echo", 1, 2)).differences]
         assert (await client.workflows.dry_run("echo", {"a": 1})).output == {"a": 1}
@@ -183,6 +184,7 @@ async def test_resuming_by_place(tmp_path: Path) -> None:
         one = await client.executions.start("asking", wait="30s")
         two = await client.executions.start("asking", wait="30s")
         assert len((await client.resuming.paused("asking")).executions) == 2
+        assert [found.execution_id async for found in client.resuming.each_paused("asking")] == [one.id, two.id]
         resumed = await client.resuming.resume("asking", one.id, "size", 5)
         assert (resumed.execution_id, resumed.context_id) == (one.id, "size")
         assert (await client.resuming.cancel("asking", two.id, "size")).execution_id == two.id

@@ -45,12 +45,13 @@ async def test_lines_may_end_as_on_other_machines() -> None:
 
 
 async def test_a_busy_server_is_asked_again_and_a_refusal_is_told() -> None:
-    says = [problem(503, "too_many_streams"), problem(404, "unknown_execution")]
+    says = [problem(503, "too_many_streams", ("Retry-After", "5")), problem(404, "unknown_execution")]
     async with scripted(*says) as server, Hurried(server.url) as hurried:
         with pytest.raises(ApiError) as raised:
             await _seen(hurried)
     assert raised.value.code == "unknown_execution"
     assert len(server.asked) == 2
+    assert min(hurried.waited) >= 5
 
 
 async def test_it_gives_up_when_nothing_is_heard_any_more() -> None:

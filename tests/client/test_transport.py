@@ -54,10 +54,11 @@ async def test_a_lost_connection_is_made_again() -> None:
 
 async def test_the_same_request_at_work_elsewhere_is_waited_for() -> None:
     busy = problem(409, "in_progress", ("Retry-After", "1"))
-    async with scripted(busy, Says()) as server, Hurried(server.url) as hurried:
+    async with scripted(*[busy] * 10, Says()) as server, Hurried(server.url, tries=2) as hurried:
         assert (await hurried.client.executions.pause(ID)).id == ID
 
-    assert len(server.asked) == 2
+    assert len(server.asked) == 11
+    assert min(hurried.waited) >= 1
 
 
 @pytest.mark.parametrize("says", [Says(hangs_up=True), problem(503, "stopping")])

@@ -173,6 +173,7 @@ ONLY_INSERTED = {
 }
 READS_ALL = {
     "counts": "it counts all executions",
+    "gauges": "it counts all executions",
     "strays": "it checks all rows",
     "unversioned": "it checks all executions",
     "latest_versions": "it lists all workflows",

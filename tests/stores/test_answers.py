@@ -44,7 +44,10 @@ async def test_an_answer_marks_the_point_writes_the_command_and_wakes(store: Sto
     await paused(store, opened(schema=AMOUNT))
     given = approval(data={"amount": 3})
     decided = replace(
-        point("p"), status="answered", decisions=(Decision(by="ann", approved=True, at=700, data={"amount": 3}),)
+        point("p"),
+        status="answered",
+        answered_at=700,
+        decisions=(Decision(by="ann", approved=True, at=700, data={"amount": 3}),),
     )
     assert await answer(store, given) == Reserved(execution_id=uid(1), point=decided, n=1)
     assert await store.point("p") == PointRow(

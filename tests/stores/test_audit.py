@@ -271,4 +271,5 @@ async def test_a_standing_writes_its_entry(store: Store) -> None:
     inactive = Standing(workflow="order", state="inactive", changed_at=5)
     await store.set_standing(inactive, entry(1))
     await store.set_standing(inactive)
+    await store.set_standing(replace(inactive, workflow="refund"), entry(1))  # another part of the same act
     assert await ids(store) == [1]

@@ -12,7 +12,7 @@ from yarl import URL
 from layover.api.resources.executions import Event
 from layover.client.asking import Ask, path_of
 from layover.client.errors import ApiError, Unreachable
-from layover.client.transport import Answered, refusal
+from layover.client.transport import Answered, refusal, retry_after_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -37,7 +37,7 @@ class Following:
         """Return its events until its end."""
         patience = self._transport.patience
         while True:
-            lost: ApiError = Unreachable(f"{self._transport.place.host} ends the stream again and again.")
+            lost = _Lost(Unreachable(f"{self._transport.place.host} ends the stream again and again."))
             try:
                 async for event in self._connected():
                     self._since, self._failed = event.seq + 1, 0
@@ -45,11 +45,11 @@ class Following:
             except _Ended:
                 return
             except _Lost as error:
-                lost = error.why
+                lost = error
             self._failed += 1
             if self._failed >= patience.tries:
-                raise lost
-            await self._transport.rest(patience.wait_after(self._failed, None))
+                raise lost.why from lost.__cause__
+            await self._transport.rest(patience.wait_after(self._failed, lost.after))
 
     async def _connected(self) -> AsyncGenerator[Event]:
         """Return events until the connection ends."""
@@ -64,7 +64,7 @@ class Following:
                 response = await transport.session().get(url, headers=headers, allow_redirects=False)
                 if response.status != 200:
                     refused = refusal(Answered(response.status, await transport.body(response)), host)
-                    raise _Lost(refused) if response.status in _PASSING else refused
+                    raise _Lost(refused, retry_after_of(response)) if response.status in _PASSING else refused
             try:
                 async for told in _messages(response.content, silence):
                     if told.name == _END:
@@ -85,9 +85,10 @@ class _Ended(Exception):  # noqa: N818 - it says what the execution has done
 class _Lost(Exception):  # noqa: N818 - it says what happened to the connection
     """A connection that may be made again."""
 
-    def __init__(self, why: ApiError) -> None:
+    def __init__(self, why: ApiError, after: float | None = None) -> None:
         super().__init__(why.message)
         self.why = why
+        self.after = after
 
 
 class _Message(msgspec.Struct, frozen=True):

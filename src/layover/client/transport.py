@@ -31,6 +31,7 @@ LONGEST_ANSWER = 64_000_000
 _KEPT_ALIVE = 4.0  # seconds: servers hang up after five, and a request must not cross that on its way
 _NOT_DONE: Final = frozenset({429})
 _PASSING: Final = frozenset({429, 502, 503, 504})
+_AT_WORK: Final = "in_progress"  # the same request, sent before
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 _SECURE: Final = True  # by the certificates that this machine trusts
 
@@ -81,14 +82,14 @@ class Transport:
         loop, patience = asyncio.get_running_loop(), self.patience
         until, tried = loop.time() + patience.total + ask.longer, 0
         while True:
-            tried += 1
             try:
                 async with asyncio.timeout_at(until):
                     return await self._tried(ask)
             except TimeoutError as error:
                 raise Unreachable(f"{self.place.host} has not answered in time.", code="timed_out") from error
             except _Again as again:
-                wait = patience.wait_after(tried, again.after)
+                tried += again.error.code != _AT_WORK  # that is no failure: it has come, and its answer is on its way
+                wait = patience.wait_after(max(tried, 1), again.after)
                 if tried >= patience.tries or loop.time() + wait >= until:
                     raise again.error from again.__cause__
             await self.rest(wait)
@@ -134,13 +135,13 @@ class Transport:
                 headers=self.headers(ask),
                 allow_redirects=False,
             ) as response:
-                answered = Answered(response.status, await self.body(response), _retry_after(response))
+                answered = Answered(response.status, await self.body(response), retry_after_of(response))
         except (aiohttp.ClientError, OSError) as error:
             raise self._lost(error, ask) from error
         if answered.status < 300:
             return answered
         refused = refusal(answered, self.place.host)
-        if answered.status in (_PASSING if ask.repeatable else _NOT_DONE) or refused.code == "in_progress":
+        if answered.status in (_PASSING if ask.repeatable else _NOT_DONE) or refused.code == _AT_WORK:
             raise _Again(refused, answered.retry_after)
         raise refused
 
@@ -188,6 +189,7 @@ def refusal(answered: Answered, host: str) -> ApiError:
     return ApiError(problem.detail, code=problem.code, status=answered.status, problem=problem)
 
 
-def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+def retry_after_of(response: aiohttp.ClientResponse) -> float | None:
+    """Return how many seconds to wait before asking again, if the server says so."""
     text = response.headers.get("Retry-After", "")
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

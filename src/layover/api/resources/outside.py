@@ -19,7 +19,7 @@ class SignalBody(Body, frozen=True, kw_only=True):
 
 
 class Delivered(Resource, frozen=True, kw_only=True):
-    """What became of a signal: which executions were told of it; one that was known before is `repeated`, and ignored."""
+    """What became of a signal: which executions were told of it; a known one is `repeated`, and ignored."""
 
     id: str
     matched: list[str] = []

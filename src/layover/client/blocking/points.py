@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from layover.api.resources.points import (
     AnswerBody,
     DecisionBody,
+    PausedExecution,
     PausedOfWorkflow,
     PausePoint,
     Resumed,
@@ -199,3 +200,13 @@ class Resuming:
         """Return the executions of a workflow that people are awaited in, with their pause points."""
         path = path_of("workflows", workflow, "paused", root="/api", limit=limit, cursor=cursor)
         return self._transport.ask(Ask(method="GET", path=path), PausedOfWorkflow)
+
+    def each_paused(self, workflow: str) -> Iterator[PausedExecution]:
+        """Return all executions of a workflow that people are awaited in, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.paused(workflow, limit=100, cursor=cursor)
+            yield from page.executions
+            cursor = page.next
+            if cursor is None:
+                return

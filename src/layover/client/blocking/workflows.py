@@ -83,6 +83,16 @@ class Workflows:
         path = path_of("workflows", name, "versions", limit=limit, cursor=cursor)
         return self._transport.ask(Ask(method="GET", path=path), Page[VersionSummary])
 
+    def each_version(self, name: str) -> Iterator[VersionSummary]:
+        """Return all versions of a workflow, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.versions(name, limit=100, cursor=cursor)
+            yield from page.items
+            cursor = page.next
+            if cursor is None:
+                return
+
     def graph(self, name: str, *, version: int | None = None) -> Graph:
         """Return the graph of a version of a workflow."""
         path = path_of("workflows", name, "graph", version=version)

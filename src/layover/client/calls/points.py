@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from layover.api.resources.points import (
     AnswerBody,
     DecisionBody,
+    PausedExecution,
     PausedOfWorkflow,
     PausePoint,
     Resumed,
@@ -200,3 +201,14 @@ class Resuming:
         """Return the executions of a workflow that people are awaited in, with their pause points."""
         path = path_of("workflows", workflow, "paused", root="/api", limit=limit, cursor=cursor)
         return await self._transport.ask(Ask(method="GET", path=path), PausedOfWorkflow)
+
+    async def each_paused(self, workflow: str) -> AsyncIterator[PausedExecution]:
+        """Return all executions of a workflow that people are awaited in, page after page."""
+        cursor: str | None = None
+        while True:
+            page = await self.paused(workflow, limit=100, cursor=cursor)
+            for one in page.executions:
+                yield one
+            cursor = page.next
+            if cursor is None:
+                return

@@ -85,6 +85,17 @@ class Workflows:
         path = path_of("workflows", name, "versions", limit=limit, cursor=cursor)
         return await self._transport.ask(Ask(method="GET", path=path), Page[VersionSummary])
 
+    async def each_version(self, name: str) -> AsyncIterator[VersionSummary]:
+        """Return all versions of a workflow, page after page."""
+        cursor: str | None = None
+        while True:
+            page = await self.versions(name, limit=100, cursor=cursor)
+            for one in page.items:
+                yield one
+            cursor = page.next
+            if cursor is None:
+                return
+
     async def graph(self, name: str, *, version: int | None = None) -> Graph:
         """Return the graph of a version of a workflow."""
         path = path_of("workflows", name, "graph", version=version)

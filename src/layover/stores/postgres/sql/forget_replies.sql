@@ -1,7 +1,7 @@
 WITH old AS MATERIALIZED (
     SELECT scope, key
     FROM layover.replies
-    WHERE until < $1::bigint
+    WHERE until <= $1::bigint
     ORDER BY until
     LIMIT $2::bigint
     FOR UPDATE SKIP LOCKED
