@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from layover.bootstrap import DEFAULT, Engine
 from layover.runtime.errors import EngineClosed
 from layover.runtime.own_loop import OwnLoop
-from layover.sync_readings import SyncReadings
+from layover.runtime.sync_readings import SyncReadings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping

@@ -25,6 +25,7 @@ from tests.runtime.harness import (
     engine_on,
     flow,
     form,
+    until_child,
     until_status,
 )
 from tests.runtime.test_acts import acts, entry
@@ -32,7 +33,7 @@ from tests.runtime.test_acts import acts, entry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Loaded
+    from layover.ports.records import Append, Loaded, Outcome
     from layover.runtime.engine import Engine
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -227,6 +228,22 @@ async def test_one_that_cannot_be_read_does_not_keep_the_others_from_being_pause
         assert await statuses(engine, sound) == ["paused"]
 
 
+@pytest.mark.parametrize("started", ["flow", "parent"])
+async def test_what_is_held_too_late_to_be_seen_by_who_resumes_goes_on_by_itself(tmp_path: Path, started: str) -> None:
+    class Late(Between):
+        async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+            if any(one.new is not None and one.new.workflow == "flow" for one in appends):
+                assert (await there.resume_workflow("flow")).executions == 0
+            return await self.store.commit(appends)
+
+    async with engine_on(Late(tmp_path)) as here, engine_at(tmp_path, outbox_poll=HOUR) as there:
+        await here.register(flow(end("fine")))
+        await here.register(flow(child("a", "flow"), end("${nodes.a}"), name="parent"))
+        await here.pause_workflow("flow")
+        begun = await here.start(started)
+        assert await here.result(begun.id) == "fine"
+
+
 async def test_a_child_of_a_paused_workflow_is_held(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         await engine.register(flow(end("fine")))
@@ -234,7 +251,7 @@ async def test_a_child_of_a_paused_workflow_is_held(tmp_path: Path) -> None:
         await engine.pause_workflow("flow", "stocktaking")
         started = await engine.start("parent", wait="rest")
         (row,) = await engine.points(started.id)
-        await engine.instance.listeners.until(row.point.child, lambda head: head.status == "paused")
+        await until_child(engine, row.point.child, "paused")
         await engine.resume_workflow("flow")
         assert await engine.result(started.id) == "fine"
 

@@ -200,6 +200,17 @@ async def test_a_snapshot_of_another_release_is_no_violation(path: Path, damage:
     assert await found(path) == []
 
 
+async def test_rows_from_before_points_told_their_round_are_no_violation(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    async with Engine(f"sqlite:///{path}") as engine:
+        await engine.register("name: rounds\nnodes: [{id: each, type: loop, times: 2, body: [{id: a, type: form}]}]")
+        await engine.start("rounds", wait="rest")
+    damage = Damage(path)
+    damage("UPDATE pause_points SET body = json_remove(body, '$.round')")
+    damage.close()
+    assert await found(path) == []
+
+
 async def test_a_damaged_file_is_named(path: Path, damage: Damage) -> None:
     damage.close()
     _zero_a_page(path)

@@ -122,7 +122,7 @@ def acting(at: Place, by: str, roles: tuple[str, ...] = ()) -> Who:
     """Return who acts on a database; a server knows that by the key, and by nothing else."""
     if at.server is None:
         return Who(person(by), roles)
-    if False:
+    if by or roles:
         raise Stop("A server knows who you are by your key; --by and --role are for databases.")
     return Who()
 

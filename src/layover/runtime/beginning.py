@@ -18,7 +18,7 @@ from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue, NewExecution, Rate, Slots, Wish
 from layover.runtime.errors import InvalidInput, TooDeep, UnknownWorkflow
 from layover.runtime.messages import OWN_FOR, admit_message
-from layover.runtime.plans import UnknownVersion, held_because
+from layover.runtime.plans import GOES_ON, UnknownVersion, held_because
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -97,6 +97,17 @@ class Beginning:
         await store.sent([message])
         return found
 
+    async def look_again(self, execution_id: str, held: Standing) -> None:
+        """Let go of an execution that began held, if its workflow has gone on: who resumed that may have missed it.
+
+        It is held before this looks, and a workflow goes on before it is looked what is held: one sees the other.
+        """
+        noted = await self._store.standings([held.workflow])
+        if noted and noted[0].state == "active":
+            self._plans.forget(held.workflow)
+            kind, body = encode_command(cmd.Resume(reason=GOES_ON))
+            await self._driver.send([Enqueue(execution_id=execution_id, kind=kind, body=body, source="standing")])
+
     async def begin_child(self, parent: str, child: str, start: Start) -> None:
         """Begin what another execution wants to be begun; if it cannot be, tell the one that waits for it."""
         try:
@@ -136,6 +147,8 @@ class Beginning:
             return
         if outcome.verdict == "passed" and begun.wish is not None and begun.message is not None:
             await self.apply(begun.wish, begun.message)
+        if held is not None:
+            await self.look_again(child, held)
 
     async def _startable(self, start: Start, now: int) -> tuple[Plan, Standing | None]:
         try:

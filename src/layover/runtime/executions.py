@@ -131,6 +131,8 @@ class Executions(Readings):
             admission = await instance.beginning.apply(begun.wish, begun.message)
             if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
                 raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
+        if held is not None:
+            await instance.beginning.look_again(execution_id, held)
         if wait is not None:
             await driven.at_rest()
             if not _is_over(driven.state, wait):

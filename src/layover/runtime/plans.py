@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MOST = 500
 _STALE_AFTER = 1_000
+
+GOES_ON: Final = "The workflow goes on."  # why what is held because its workflow was paused is resumed
 
 
 class UnknownVersion(LayoverError):  # noqa: N818 - it says what the version is

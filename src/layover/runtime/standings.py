@@ -20,7 +20,7 @@ from layover.core.errors import LayoverError
 from layover.ports.access import Standing
 from layover.ports.records import Enqueue, ExecutionFilter
 from layover.runtime.errors import WorkflowInactive
-from layover.runtime.plans import held_because, is_deleted, is_held_because, unknown_workflow
+from layover.runtime.plans import GOES_ON, held_because, is_deleted, is_held_because, unknown_workflow
 from layover.runtime.workflows import Workflows
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Standings(Workflows):
         standing = await self.standing(workflow)
         if standing.state == "paused":
             standing = await self._note(_changed(standing, "active", "", by, self.instance.clock.now()), audit)
-        resume = cmd.Resume(reason="The workflow goes on.", by=by)
+        resume = cmd.Resume(reason=GOES_ON, by=by)
 
         def is_held(facts: Facts) -> bool:
             return facts.gate != "open" and is_held_because(workflow, facts.paused_reason)

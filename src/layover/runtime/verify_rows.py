@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from layover.core.engine.answers import schema_of
 from layover.core.engine.command_codec import decode_command
 from layover.core.engine.commands import Answer
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution, Point
     from layover.ports.records import Command, ExecutionRow, Head, PointRow
     from layover.runtime.verify_log import Ended, Log
+
+_LATER = ("answered_at", "branch", "round")
 
 
 def check_head(row: ExecutionRow, log: Log) -> Iterator[Broken]:
@@ -119,7 +123,11 @@ def _shows(row: PointRow, point: Point, state: Execution, *, reserved: bool) -> 
     """Return whether a row shows a point; an answer that was taken, but not yet heard, keeps its place in the row."""
     if row.closed_at is not None or row.workflow != state.facts.workflow or row.schema != schema_of(state, point):
         return False
-    return row.status == row.point.status if reserved else (row.status, row.point) == (point.status, point)
+    if reserved:
+        return row.status == row.point.status
+    # A release from before there were these has left them out of the rows of its points.
+    left_out = {name: getattr(point, name) for name in _LATER if getattr(row.point, name) is None}
+    return (row.status, replace(row.point, **left_out)) == (point.status, point)
 
 
 def _has_ended(row: PointRow, end: Ended) -> bool:

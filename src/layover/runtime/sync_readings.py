@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
 
-    from layover.bootstrap import Engine
     from layover.core.plan import Plan
     from layover.ports.access import Standing
     from layover.ports.records import ExecutionRow, PointRow
+    from layover.runtime.engine import Engine
     from layover.runtime.executions import HistoryEntry, Until
     from layover.runtime.finding import Found
     from layover.runtime.graphs import Graph
