@@ -20,6 +20,7 @@ from layover.api.settings import ApiSettings
 from layover.ports.access import Key
 from layover.ports.records import AuditEntry
 from layover.runtime.ids import new_id
+from tests.api.contract import check_answer
 from tests.runtime.harness import engine_at
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 ADMIN_KEY = "an-admin-key-for-tests-only"
 UNLIMITED = ApiSettings(rate_limit=None)
+_ELSEWHERE = ("/api/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
 
 
 class Answered(NamedTuple):
@@ -52,13 +54,19 @@ class Answered(NamedTuple):
 
 
 class Api:
-    """A server, and callers of it: `as_` is `admin`, a role, `name:role,role`, or empty for nobody."""
+    """A server, and callers of it: `as_` is `admin`, a role, `name:role,role`, or empty for nobody.
 
-    def __init__(self, services: Services, url: str, session: aiohttp.ClientSession) -> None:
+    Every answer has to be as the document says; a server with routes of its own is not `documented`.
+    """
+
+    def __init__(
+        self, services: Services, url: str, session: aiohttp.ClientSession, *, documented: bool = True
+    ) -> None:
         self.services = services
         self.engine = services.engine
         self.url = url
         self.session = session
+        self._documented = documented
         self._keys: dict[str, str] = {"admin": ADMIN_KEY}
 
     async def key_of(self, name: str) -> str:
@@ -100,10 +108,13 @@ class Api:
         data = raw if raw is not None else msgspec.json.encode(body) if body is not None else None
         if data is not None:
             sent.setdefault("content-type", "application/json")
-        url = self.url + (path if path.startswith(("/api", "/healthz", "/readyz", "/metrics")) else f"/api/v1{path}")
-        async with self.session.request(method, url, data=data, headers=sent) as response:
+        target = path if path.startswith(_ELSEWHERE) else f"/api/v1{path}"
+        async with self.session.request(method, self.url + target, data=data, headers=sent) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
-            return Answered(response.status, await response.read(), found)
+            answered = Answered(response.status, await response.read(), found)
+        if self._documented:
+            check_answer(method, target, answered.status, answered.headers, answered.body)
+        return answered
 
     async def get(self, path: str, **asked: Any) -> Answered:
         return await self.ask("GET", path, **asked)
@@ -137,7 +148,8 @@ async def listening(engine: Engine, **made_with: Any) -> AsyncIterator[Api]:
     serving = asyncio.get_running_loop().create_task(serve(app, [socket]))
     try:
         async with aiohttp.ClientSession() as session:
-            yield Api(app.state.services, f"http://127.0.0.1:{socket.getsockname()[1]}", session)
+            url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+            yield Api(app.state.services, url, session, documented="routes" not in made_with)
     finally:
         app.state.services.stopping.set()
         await serving

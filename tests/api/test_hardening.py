@@ -13,7 +13,7 @@ import pytest
 
 from layover.api.bodies import place_of_nul
 from layover.api.endpoint import SECURITY_HEADERS
-from layover.api.heads import BoundedHeads
+from layover.api.connections import Connection
 from layover.api.presenting.points import context_of
 from layover.api.resources.executions import StartBody
 from layover.api.routes import ROUTES
@@ -404,7 +404,7 @@ async def test_a_head_without_an_end_is_not_read_for_ever(tmp_path: Path) -> Non
 
 
 async def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BoundedHeads, "head_timeout", 0.05)
+    monkeypatch.setattr(Connection, "head_timeout", 0.05)
     async with served(tmp_path) as api:
         host, port = api.url.removeprefix("http://").split(":")
         for begun in (b"", b"GET /api/v1/me HT", b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nGET /x"):

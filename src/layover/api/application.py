@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.routing import Route as Path
+from starlette.routing import Route as StarletteRoute
 
 from layover.api.access.config import AccessSettings
 from layover.api.access.guard import KeysAndTokens
@@ -47,11 +47,23 @@ def application(
         guard=guard or KeysAndTokens(engine, access),
         limiter=limiter or LocalLimiter(),
     )
-    app = Starlette(routes=[Path(path, Endpoint(found, services)) for path, found in _by_path(routes)])
+    app = Starlette(routes=[_path(path, found, services) for path, found in _by_path(routes)])
     app.state.services = services
     app.router.redirect_slashes = False
     app.router.default = _not_found
     return app
+
+
+class _Path(StarletteRoute):
+    """A path whose endpoint answers whatever comes to it, also by a method that it does not have."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+
+def _path(path: str, found: dict[str, Route], services: Services) -> _Path:
+    """Return a path. One that is all literal leaves other methods to a pattern: a workflow may be called `check`."""
+    return _Path(path, Endpoint(found, services), methods=None if "{" in path else [*found])
 
 
 def _by_path(routes: Iterable[Route]) -> list[tuple[str, dict[str, Route]]]:

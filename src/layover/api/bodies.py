@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def place_of_nul(value: object, path: str = "") -> str | None:
 
 def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
     """Return the parameters as what was declared; those that may come more than once are lists."""
-    lists = {name for name, kind in wanted.__annotations__.items() if "list" in str(kind)}
+    lists = _lists_of(wanted)
     found: dict[str, Any] = {}
     for name, value in pairs:
         if "\0" in name or "\0" in value:
@@ -109,10 +110,25 @@ def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
         else:
             found[name] = value
     try:
-        return msgspec.convert(found, wanted, strict=False)
+        query = msgspec.convert(found, wanted, strict=False)
     except msgspec.ValidationError as error:
         place = _place(str(error))
         raise Refusal("invalid_parameter", f"{place.path or 'A parameter'}: {place.message}.") from error
+    nothing = next((one for one in msgspec.structs.fields(wanted) if _is_lost(one, found, query)), None)
+    if nothing is not None:
+        raise Refusal("invalid_parameter", f"{nothing.encode_name}: Expected a value, got `null`.")
+    return query
+
+
+@functools.cache
+def _lists_of(wanted: type[Any]) -> frozenset[str]:
+    """Return the parameters that may come more than once."""
+    return frozenset(one.encode_name for one in msgspec.structs.fields(wanted) if "list" in str(one.type))
+
+
+def _is_lost(field: msgspec.structs.FieldInfo, given: dict[str, Any], query: Any) -> bool:
+    """Return whether a parameter that was given counts for nothing: the text `null` would switch a filter off."""
+    return field.encode_name in given and getattr(query, field.name) is None
 
 
 def is_deeper(raw: bytes, limit: int) -> bool:

@@ -51,6 +51,7 @@ class Call(Generic[B, Q]):
         path: Mapping[str, str],
         headers: Mapping[str, str],
         request_id: str,
+        base: str = "",
     ) -> None:
         self.services = services
         self.caller = caller
@@ -59,6 +60,7 @@ class Call(Generic[B, Q]):
         self.path = path
         self.headers = headers
         self.request_id = request_id
+        self.base = base  # the path that the application is mounted at
 
     @property
     def engine(self) -> Engine:

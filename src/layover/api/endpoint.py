@@ -117,6 +117,7 @@ class Endpoint:
             path=path,
             headers=headers,
             request_id=request_id,
+            base=scope.get("root_path", ""),
         )
         if not route.keyed or call.key is None:
             return await route.handle(call)

@@ -92,8 +92,8 @@ _HEADERS_BY_STATUS: Final[dict[int, tuple[str, str]]] = {
 }
 
 
-def document_of(families: Sequence[Routes]) -> dict[str, Any]:
-    """Return the document of all routes."""
+def document_of(families: Sequence[Routes], base: str = "") -> dict[str, Any]:
+    """Return the document of all routes, of an application that is mounted at a path."""
     routes = [route for family in families for route in family.routes]
     writer = _Writer(routes)
     paths: dict[str, dict[str, Any]] = {}
@@ -107,7 +107,7 @@ def document_of(families: Sequence[Routes]) -> dict[str, Any]:
             "description": _ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "This server."}],
+        "servers": [{"url": base or "/", "description": "This server."}],
         "tags": [{"name": name, "description": description} for name, description in _tags(families).items()],
         "paths": paths,
         "components": {

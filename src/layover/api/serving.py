@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from layover.api.endpoint import ABORT
+from layover.api.connections import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from starlette.applications import Starlette
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
     from layover.api.services import Services
 
@@ -55,7 +52,7 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
     services: Services = app.state.services
     config = uvicorn.Config(
         app,
-        http=_protocol(),
+        http=Connection,
         lifespan="off",
         log_config=None,
         access_log=False,  # a path may hold a token
@@ -75,19 +72,3 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
         stop.cancel()
         server.should_exit = True
         await serving
-
-
-def _protocol() -> type[H11Protocol | HttpToolsProtocol]:
-    """Return the fastest protocol there is, with a way to drop a connection."""
-    if find_spec("httptools") is not None:
-        from layover.api.heads import BoundedHeads  # noqa: PLC0415 - what it is made of need not be there
-
-        class Fast(BoundedHeads):
-            def on_message_begin(self) -> None:
-                super().on_message_begin()
-                self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
-
-        return Fast
-    from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - as above
-
-    return H11Protocol

@@ -166,13 +166,9 @@ def _url_of(listening: socket.socket) -> str:
 
 
 def _run(work: Callable[[], Coroutine[object, object, int]]) -> int:
-    """Run on the fastest event loop there is."""
-    loops = None
-    if find_spec("uvloop") is not None:
-        import uvloop  # noqa: PLC0415 - it need not be there
+    import uvloop  # noqa: PLC0415 - only there with the extra
 
-        loops = uvloop.new_event_loop
-    with asyncio.Runner(loop_factory=loops) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(work())
 
 

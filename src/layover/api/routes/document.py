@@ -27,16 +27,16 @@ _HEADERS: Final = {"content-security-policy": _POLICY}
 
 
 @routes.get("/openapi.json", open="loopback", answers={200: dict[str, Value]})
-async def openapi(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - it is the same for everybody
+async def openapi(call: Call[None, NoQuery]) -> Reply:
     """Show this document: OpenAPI 3.1."""
-    return Reply(written())
+    return Reply(written(call.base))
 
 
 # Anybody may see the page: it holds only what is in the package, and asks for the document with the caller's key.
 
 
 @routes.get("/docs", open="anybody", answers={200: str}, answer_media="text/html")
-async def docs(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
+async def docs(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - it is the same for everybody
     """Show a page on which this document can be read and tried out."""
     return Reply(_file("page.html"), headers=_HEADERS, media_type="text/html; charset=utf-8")
 
@@ -53,13 +53,13 @@ async def docs_style(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as a
     return Reply(_file("style.css"), headers=_HEADERS, media_type="text/css; charset=utf-8")
 
 
-@functools.cache
-def written() -> bytes:
-    """Return the document as it is sent."""
+@functools.lru_cache(maxsize=8)
+def written(base: str = "") -> bytes:
+    """Return the document as it is sent by an application that is mounted at a path."""
     from layover.api.openapi import document_of  # noqa: PLC0415 - it is made of all routes, and this is one of them
     from layover.api.routes import FAMILIES  # noqa: PLC0415 - as above
 
-    return msgspec.json.encode(document_of(FAMILIES))
+    return msgspec.json.encode(document_of(FAMILIES, base))
 
 
 @functools.cache

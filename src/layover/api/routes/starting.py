@@ -78,7 +78,7 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     elif view.version is None:
         view = await call.engine.get(view.id)  # which of the versions it has is only known to the store
     status = 200 if wait and view.closed else 202
-    return Reply(await _told(call.engine, view), status, {"location": f"/api/v1/executions/{view.id}"})
+    return Reply(await _told(call.engine, view), status, {"location": f"{call.base}/api/v1/executions/{view.id}"})
 
 
 async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Execution:

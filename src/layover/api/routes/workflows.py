@@ -279,7 +279,8 @@ async def _saved(call: Call[bytes, AllowQuery], plan: Plan) -> Reply:
     version = await call.engine.register(plan, audit=call.audit("workflow.save", name, hash=plan.hash))
     was_there = newest is not None and newest.number == version.number and not any(map(_is_deleted, standings))
     saved = SavedVersion(name=name, version=version.number, hash=version.hash)
-    return Reply(saved, 200 if was_there else 201, {"location": f"/api/v1/workflows/{name}"} if not was_there else {})
+    headers = {} if was_there else {"location": f"{call.base}/api/v1/workflows/{name}"}
+    return Reply(saved, 200 if was_there else 201, headers)
 
 
 def _is_deleted(standing: Standing | None) -> bool:

@@ -1,10 +1,17 @@
-"""Heads of requests: bounded in size and in time, before anybody knows who sends them."""
+"""Connections: the head of a request is bounded in size and in time, before anybody knows who sends it.
+
+What is no request is told like everything else that is not done. A connection can be dropped by whoever answers on it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from layover.api.endpoint import ABORT, SECURITY_HEADERS, request_id_of
+from layover.api.problems import Refusal
 
 if TYPE_CHECKING:
     import asyncio
@@ -12,7 +19,7 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 
-class BoundedHeads(HttpToolsProtocol):
+class Connection(HttpToolsProtocol):
     """Closes a connection on which a head is too large, or does not come to its end."""
 
     largest_head: ClassVar[int] = 65_536  # bytes, and what comes with the last of them
@@ -49,12 +56,28 @@ class BoundedHeads(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Count from here."""
         super().on_message_begin()
+        self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
         self._begin()
 
     def on_headers_complete(self) -> None:
         """Count no longer."""
         self._end()
         super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that this is no request, and close the connection."""
+        request_id = request_id_of({})
+        body = msgspec.json.encode(Refusal("malformed", msg).problem(request_id))
+        headers = {
+            **SECURITY_HEADERS,
+            "content-type": "application/problem+json",
+            "content-length": str(len(body)),
+            "connection": "close",
+            "x-request-id": request_id,
+        }
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n%s\r\n%s" % (lines.encode("latin-1"), body))
+        self.transport.close()
 
     def _begin(self) -> None:
         self._end()
