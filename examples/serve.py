@@ -18,16 +18,15 @@ from layover import Engine, Settings
 from layover.cli.main import run_command
 
 HERE = Path(__file__).parent
-FOLDER = HERE.parent / ".run"
 WORKFLOWS = [HERE / "server", HERE / "order.yaml"]
 
 sys.path.insert(0, str(HERE / "server"))
 import nodes  # noqa: E402 - from the folder that was just named
 
 
-def admin_key() -> str:
+def admin_key(folder: Path) -> str:
     """Return the key of this example, made at its first run; only who owns the folder can read it."""
-    file = FOLDER / "admin-key"
+    file = folder / "admin-key"
     if not file.exists():
         file.touch(mode=0o600)
         file.write_text(secrets.token_urlsafe(32))
@@ -50,11 +49,13 @@ def main() -> int:
     """Serve until told to stop."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--port", type=int, default=8080)
-    port = parser.parse_args().port
-    FOLDER.mkdir(mode=0o700, exist_ok=True)
-    database, url = f"sqlite:///{FOLDER / 'layover.db'}", f"http://127.0.0.1:{port}"
+    parser.add_argument("--folder", type=Path, default=HERE.parent / ".run")
+    given = parser.parse_args()
+    port, folder = given.port, given.folder
+    folder.mkdir(mode=0o700, exist_ok=True)
+    database, url = f"sqlite:///{folder / 'layover.db'}", f"http://127.0.0.1:{port}"
     point, execution = asyncio.run(waiting(database, url))
-    key = os.environ.setdefault("LAYOVER_ADMIN_KEY", admin_key())
+    key = os.environ.setdefault("LAYOVER_ADMIN_KEY", admin_key(folder))
 
     who = f"-H 'Authorization: Bearer {key}'"
     print("A refund waits for an approval. In another terminal, list what waits, watch it, and approve it:\n")

@@ -26,6 +26,7 @@ PROBLEM: Final = "application/problem+json"
 
 # Headers that say something of the answer, and not of how it is carried.
 _TELLING: Final = frozenset({"location", "retry-after", "www-authenticate"})
+_UNROUTED: Final = ("not_found", "method_not_allowed", "malformed")  # the last if it is no HTTP
 _PARAMETER: Final = re.compile(r"\{(\w+)(:path)?\}")
 
 
@@ -61,10 +62,8 @@ def check_answer(method: str, path: str, status: int, headers: Mapping[str, str]
 
 def route_of(method: str, path: str) -> Route | None:
     """Return the route that a path leads to, as the server would."""
-    for route, pattern in _PATTERNS:
-        if pattern.fullmatch(path.partition("?")[0]):
-            return next((one for one in ROUTES if (one.path, one.method) == (route.path, method)), None)
-    return None
+    found = [route for route, pattern in _PATTERNS if pattern.fullmatch(path.partition("?")[0])]
+    return next((route for route in found if route.method == method), None)
 
 
 def documented(route: Route) -> str:
@@ -74,9 +73,9 @@ def documented(route: Route) -> str:
 
 def _check_unrouted(status: int, headers: Mapping[str, str], body: bytes, asked: str) -> None:
     """Whatever leads nowhere is told so."""
-    assert status in (STATUS["not_found"], STATUS["method_not_allowed"]), asked
+    assert status in (STATUS[code] for code in _UNROUTED), asked
     assert headers["content-type"] == PROBLEM, asked
-    assert not body or msgspec.json.decode(body)["code"] in ("not_found", "method_not_allowed"), asked
+    assert not body or msgspec.json.decode(body)["code"] in _UNROUTED, asked
 
 
 def _resolved(value: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import threading
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,7 +21,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 NODES = """
 import time
@@ -33,12 +34,15 @@ SLOW = "name: slow\nnodes: [{id: work, type: slowly, input: {seconds: '${input.s
 PATIENCE = 30
 
 
+LAYOVER = (sys.executable, "-c", "from layover.cli.main import main; main()", "serve")
+EXAMPLE = (sys.executable, str(Path(__file__).parents[2] / "examples" / "serve.py"))
+
+
 class Serving:
     """A server, and what it has printed so far."""
 
-    def __init__(self, folder: Path, *words: str, **environment: str) -> None:
-        command = [sys.executable, "-c", "from layover.cli.main import main; main()", "serve", *words]
-        command += [] if "--port" in words else ["--port", "0"]
+    def __init__(self, folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **environment: str) -> None:
+        command = [*program, *words, *(() if "--port" in words else ("--port", "0"))]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
         self.process = subprocess.Popen(  # noqa: S603 - this program
             command,
@@ -78,21 +82,27 @@ class Serving:
     def ask(self, method: str, path: str, body: object = None, key: str = "") -> tuple[int, Any]:
         headers = {"authorization": f"Bearer {key}"} if key else {}
         data = msgspec.json.encode(body) if body is not None else None
-        place = urlsplit(self.url)
-        with closing(HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)) as connection:
-            connection.request(method, path, data, headers)
-            answered = connection.getresponse()
-            return answered.status, msgspec.json.decode(answered.read())
+        status, answer = sent(method, self.url + path, headers, data)
+        return status, msgspec.json.decode(answer)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
 
 
+def sent(method: str, url: str, headers: dict[str, str], data: bytes | None = None) -> tuple[int, bytes]:
+    """Send a request; return what is answered, all of it."""
+    place = urlsplit(url)
+    with closing(HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)) as connection:
+        connection.request(method, place.path, data, headers)
+        answered = connection.getresponse()
+        return answered.status, answered.read()
+
+
 @contextmanager
-def serving(folder: Path, *words: str, **environment: str) -> Iterator[Serving]:
+def serving(folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **environment: str) -> Iterator[Serving]:
     """Serve while the block lasts."""
-    server = Serving(folder, *words, **environment)
+    server = Serving(folder, *words, program=program, **environment)
     try:
         yield server
     finally:
@@ -199,7 +209,7 @@ def test_without_any_key_it_is_not_served_to_others(folder: Path) -> None:
 def test_what_cannot_be_served_is_told_in_a_sentence(
     folder: Path, words: tuple[str, ...], environment: dict[str, str], code: int, told: str
 ) -> None:
-    with serving(folder, *words, **environment) as server:
+    with serving(folder, *words, program=LAYOVER, **environment) as server:
         assert server.process.wait(PATIENCE) == code
         server.said(told)
         assert "Traceback" not in server.printed
@@ -213,3 +223,27 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(folder: Path) -> None:
             assert server.process.wait(PATIENCE) == 1
             server.said("Cannot listen at 127.0.0.1")
             server.said("--port 8081")
+
+
+def test_the_example_waits_for_an_approval_and_its_commands_do_what_they_say(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    words = ("--port", port, "--folder", str(tmp_path / "run"))
+    with serving(tmp_path, *words, program=EXAMPLE) as server:
+        server.said("Ctrl-C stops it")
+        list_, watch, approve = (shlex.split(line) for line in re.findall(r"^  (curl .+)$", server.printed, re.MULTILINE))
+        who = dict([list_[list_.index("-H") + 1].split(": ", 1)])
+        urls = [next(word for word in command if word.startswith("http")) for command in (list_, watch, approve)]
+        status, listed = sent("GET", urls[0], who)
+        assert (status, [one["workflow"] for one in msgspec.json.decode(listed)["items"]]) == (200, ["refund"])
+        assert approve[approve.index("-X") + 1] == "POST"
+        assert sent("POST", urls[2], who)[0] == 201
+        status, watched = sent("GET", urls[1], who)
+        assert status == 200
+        assert watched.endswith(b'event: end\ndata: {"status":"completed"}\n\n')
+        assert server.stop(signal.SIGINT) == 0
+    with serving(tmp_path, *words, program=EXAMPLE) as server:  # another refund waits
+        server.said("Ctrl-C stops it")
+        assert len(msgspec.json.decode(sent("GET", urls[0], who)[1])["items"]) == 1
+        assert server.stop() == 0

@@ -72,7 +72,7 @@ def decoded(raw: bytes, wanted: type[Any], depth_limit: int) -> Any:
         raise Refusal("invalid_body", "The body is not as it should be.", errors=[_place(str(error))]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("malformed", f"The body is no JSON: {str(error)[:200]}.") from error
-    if b"\\u0000" in raw:
+    if wanted is not object and b"\\u0000" in raw:
         path = place_of_nul(body)
         if path is not None:
             errors = [FieldError(path=path, message="The character U+0000 is not taken here")]

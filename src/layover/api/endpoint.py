@@ -106,8 +106,9 @@ class Endpoint:
         query = queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
         body: Any = None
         if route.body is not None:
-            check_media_type(headers, route)
             raw = await read_body(receive, headers, services.settings)
+            if raw:  # what is not there is of no kind, whatever a client says that it is
+                check_media_type(headers, route)
             body = raw if route.body is bytes else decoded(raw, route.body, services.settings.depth_limit)
         call: Call[Any, Any] = Call(
             services=services,

@@ -175,7 +175,7 @@ class _Writer:
 
     def _answer(self, route: Route, status: int, type_: Any) -> dict[str, Any]:
         headers = {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
-        if status in (201, 202):
+        if status in (201, 202) or HTTPStatus.ACCEPTED in route.answers:
             headers["Location"] = {"$ref": "#/components/headers/Location"}
         if route.keyed:
             headers["Idempotency-Replayed"] = {"$ref": "#/components/headers/Replayed"}

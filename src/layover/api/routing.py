@@ -7,6 +7,7 @@ that the others do not. A route belongs to a family, which is a module of `route
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -49,6 +50,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     scope: Callable[[Call[Any, Any]], str] | None = None  # of the key, if it is not the caller's for this path
     kept: Callable[[Reply], Reply] | None = None  # what is kept of an answer that is not to be shown again
     limited: bool = True  # by the rate of the caller
+    alone: bool = False  # it says what it has, and needs neither the engine nor the database
     examples: dict[str, object] = {}  # of bodies, by name
 
     @property
@@ -59,22 +61,34 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def codes(self) -> tuple[str, ...]:
         """Every code that may be answered instead of what was asked for."""
-        found = set(self.problems) | {"internal", "store_unavailable", "stopping", "invalid_parameter"}
-        if self.open is None:
-            found |= {"unauthenticated", "forbidden"}
-        elif self.open in ("loopback", "known"):
+        found = {*self.problems, "invalid_parameter"}
+        if not self.alone:
+            found |= {"internal", "stopping"}
+            if HTTPStatus.SERVICE_UNAVAILABLE not in self.answers:  # else that is what it tells
+                found.add("store_unavailable")
+        if self.open not in ("anybody", "token"):
             found.add("unauthenticated")
+        if self.needs:
+            found.add("forbidden")
         if "{" in self.path:
             found.add("not_found")
         if self.limited:
-            found.add("rate_limited")
+            found |= {"internal", "rate_limited"}
         if self.body is not None:
-            found |= {"malformed", "payload_too_large", "request_timeout", "unsupported_media_type"}
+            found |= {"payload_too_large", "request_timeout", "unsupported_media_type"}
             if self.body is not bytes:
-                found.add("invalid_body")
+                found |= {"malformed", "invalid_body"}
         if self.keyed:
-            found |= {"idempotency_mismatch", "in_progress"}
+            found.add("in_progress")
+            if self._says_something:
+                found.add("idempotency_mismatch")
         return tuple(sorted(found, key=lambda code: (STATUS[code], code)))
+
+    @property
+    def _says_something(self) -> bool:
+        """Whether two requests to the same path can ask for different things."""
+        taken = (self.query, *(() if self.body in (None, bytes) else (self.body,)))
+        return self.body is bytes or any(msgspec.structs.fields(one) for one in taken)
 
 
 class Routes:

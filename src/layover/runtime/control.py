@@ -124,9 +124,11 @@ class Control(Executions):
     ) -> Reserved:
         """Answer a pause point; the same `key` again is the same answer."""
         instance = self.instance
-        given = cmd.Answer(point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment)
-        source = _act(f"answer:{point}:{approved}", by, key).get("source", "")
         now = instance.clock.now()
+        given = cmd.Answer(
+            point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment, at=now
+        )
+        source = _act(f"answer:{point}:{approved}", by, key).get("source", "")
         lease_until = now + instance.settings.lease_ttl
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
         taken = await instance.store.answer(given, source, now, wish, audit)

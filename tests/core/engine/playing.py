@@ -331,6 +331,7 @@ class Player:
             data=dice.pick((None, {"n": 1, "stop": True})),
             approved=dice.pick((True, False, None)),
             by=dice.pick(("ann", "bob")),
+            at=dice.pick((None, self.now, self.now - 1_000)),
         )
 
 

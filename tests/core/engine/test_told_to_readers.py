@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from layover.core.engine.commands import Answer, Pause, Resume
+from layover.core.engine.commands import Answer, Pause, Resume, Wake
 from layover.core.engine.state import InBranch, InRound
 
-from .flows import rehearse
+from .flows import rehearse, types
 
 NESTED = """
   - id: checks
@@ -96,3 +96,31 @@ def test_an_answer_leaves_its_moment(node: str, answer: dict[str, object]) -> No
     flow.now += 5
     flow.send(Answer(point=flow.point("f").id, by="ann", **answer))  # type: ignore[arg-type]  # by the table
     assert flow.point("f").answered_at == flow.now
+
+
+def test_an_answer_that_is_read_late_keeps_the_moment_at_which_it_was_given() -> None:
+    flow = rehearse("  - {id: f, type: form}\n").start()
+    said, flow.now = flow.now + 5, flow.now + 1_000
+    flow.send(Pause())
+    flow.send(Answer(point=flow.point("f").id, by="ann", at=said))
+    assert flow.point("f").answered_at == said
+
+
+def test_a_decision_that_is_read_late_keeps_the_moment_at_which_it_was_made() -> None:
+    flow = rehearse("  - {id: a, type: approval}\n").start()
+    said, flow.now = flow.now + 5, flow.now + 1_000
+    flow.send(Pause())
+    flow.send(Answer(point=flow.point("a").id, by="ann", approved=True, at=said))
+    point = flow.point("a")
+    assert (point.answered_at, [one.at for one in point.decisions]) == (said, [said])
+    assert isinstance(point.output, dict)
+    assert (point.output["at"], point.output["decisions"][0]["at"]) == (said, said)
+
+
+def test_whether_a_deadline_came_first_is_asked_of_the_clock_and_not_of_the_answer() -> None:
+    flow = rehearse("  - {id: f, type: form, deadline: 1m, on_deadline: continue}\n").start()
+    point, said = flow.point("f").id, flow.now
+    flow.now += 60_000
+    flow.send(Wake())
+    flow.send(Answer(point=point, by="ann", at=said))
+    assert "PausePointAnswered" not in types(flow)

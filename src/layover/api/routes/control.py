@@ -26,6 +26,7 @@ routes = Routes("Control", "What operators do to executions.", prefix="/api/v1")
 _NEEDS: Final = ("execution:cancel",)
 _PROBLEMS: Final = ("malformed_id", "unknown_execution", "wrong_state")
 _DECIDES: Final = ("approval.approve", "approval.reject")
+_TOO_LATE: Final = frozenset({"pause_expired", "deadline_passed"})
 
 
 class _By(TypedDict):
@@ -73,6 +74,7 @@ async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
     try:
         return Reply(execution_of(await _resumed(call)))
     except WrongState:
+        await _check_in_time(call)
         approved = (body.resume_data or {}).get("approved")
         if approved is None:
             raise
@@ -146,12 +148,20 @@ async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Exe
 async def _sole_approval(call: Call[ResumeBody, NoQuery], view: views.Execution) -> PointRow:
     found = [row for row in await call.engine.points(view.id) if row.point.kind == "approval"]
     if not found:
+        await _check_in_time(call)
         message = f"The execution is {view.status}, and no approval is open."
         raise Refusal("wrong_state", message, current_status=view.status)
     if len(found) > 1:
         message = f"{len(found)} approvals are open: decide each under its own id."
         raise Refusal("ambiguous_point", message, current_status=view.status)
     return found[0]
+
+
+async def _check_in_time(call: Call[ResumeBody, NoQuery]) -> None:
+    """Refuse to go on with what has failed because it was paused for too long."""
+    view = await call.engine.get(call.path["id"])
+    if view.status == "failed" and view.error is not None and view.error.code in _TOO_LATE:
+        raise Refusal("expired", "The time to go on has passed.", current_status=view.status)
 
 
 async def _is_held(call: Call[ResumeBody, NoQuery]) -> bool:

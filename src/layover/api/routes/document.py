@@ -35,19 +35,19 @@ async def openapi(call: Call[None, NoQuery]) -> Reply:
 # Anybody may see the page: it holds only what is in the package, and asks for the document with the caller's key.
 
 
-@routes.get("/docs", open="anybody", answers={200: str}, answer_media="text/html")
+@routes.get("/docs", open="anybody", alone=True, answers={200: str}, answer_media="text/html")
 async def docs(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - it is the same for everybody
     """Show a page on which this document can be read and tried out."""
     return Reply(_file("page.html"), headers=_HEADERS, media_type="text/html; charset=utf-8")
 
 
-@routes.get("/docs/app.js", open="anybody", answers={200: str}, answer_media="text/javascript")
+@routes.get("/docs/app.js", open="anybody", alone=True, answers={200: str}, answer_media="text/javascript")
 async def docs_script(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
     """Show what the page runs."""
     return Reply(_file("app.js"), headers=_HEADERS, media_type="text/javascript; charset=utf-8")
 
 
-@routes.get("/docs/style.css", open="anybody", answers={200: str}, answer_media="text/css")
+@routes.get("/docs/style.css", open="anybody", alone=True, answers={200: str}, answer_media="text/css")
 async def docs_style(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
     """Show how the page looks."""
     return Reply(_file("style.css"), headers=_HEADERS, media_type="text/css; charset=utf-8")

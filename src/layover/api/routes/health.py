@@ -27,7 +27,7 @@ _PATIENCE = 2.0  # seconds for each check
 routes = Routes("Health", "Whether the server lives, whether it can work, and how it does.", prefix="")
 
 
-@routes.get("/healthz", open="anybody", limited=False, answers={200: Health})
+@routes.get("/healthz", open="anybody", limited=False, alone=True, answers={200: Health})
 async def healthz(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - nothing is asked
     """Tell that the process answers."""
     return Reply(Health(version=version("layover")))

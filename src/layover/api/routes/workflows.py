@@ -77,7 +77,7 @@ class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     media_types=MEDIA_TYPES,
     query=AllowQuery,
     answers={201: SavedVersion, 200: SavedVersion},
-    problems=("invalid_definition",),
+    problems=("malformed", "invalid_definition"),
     examples=_EXAMPLES,
 )
 async def save_workflow(call: Call[bytes, AllowQuery]) -> Reply:
@@ -96,7 +96,7 @@ async def save_workflow(call: Call[bytes, AllowQuery]) -> Reply:
     media_types=MEDIA_TYPES,
     query=AllowQuery,
     answers={201: SavedVersion, 200: SavedVersion},
-    problems=("invalid_definition",),
+    problems=("malformed", "invalid_definition"),
     examples=_EXAMPLES,
 )
 async def put_workflow(call: Call[bytes, AllowQuery]) -> Reply:

@@ -143,7 +143,7 @@ def answered(state: Execution, event: ev.PausePointAnswered, at: int) -> None:
             by=event.by,
             turn=turn,
             held=False,
-            answered_at=at,
+            answered_at=at if event.at is None else event.at,
         ),
     )
     state.answered.put(turn, event.point)

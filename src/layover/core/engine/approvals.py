@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
 
 
-def settle_approval(turn: Turn, point_id: str) -> None:
-    """Answer an approval whose decisions have come to something, be it that it can no longer be approved."""
+def settle_approval(turn: Turn, point_id: str, at: int | None = None) -> None:
+    """Answer an approval whose decisions have come to something, be it that it can no longer be approved.
+
+    The last of them was made `at`, if not just now.
+    """
     point = turn.state.points[point_id]
     if point.kind != "approval":
         return
@@ -23,20 +26,18 @@ def settle_approval(turn: Turn, point_id: str) -> None:
         return
     approved = came_to == "approved"
     by = point.decisions[-1].by if point.decisions else None
-    output = decision_output(turn, point.decisions, approved=approved, by=by)
+    output = decision_output(turn.now if at is None else at, point.decisions, approved=approved, by=by)
     port = "approved" if approved else "rejected"
-    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by))
+    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by, at=at))
 
 
-def decision_output(
-    turn: Turn, decisions: tuple[Decision, ...], *, approved: bool, by: str | None
-) -> dict[str, object]:
-    """Return the output of an approval, decided by people or by its deadline."""
+def decision_output(at: int, decisions: tuple[Decision, ...], *, approved: bool, by: str | None) -> dict[str, object]:
+    """Return the output of an approval, decided at some moment by people or by its deadline."""
     last = decisions[-1] if by is not None else None
     return {
         "approved": approved,
         "by": by,
-        "at": turn.now,
+        "at": at,
         "comment": last.comment if last else "",
         "data": last.data if last else None,
         "decisions": [msgspec.to_builtins(decision) for decision in decisions],

@@ -121,7 +121,7 @@ class Wake(Command, frozen=True, kw_only=True):
 
 
 class Answer(Command, frozen=True, kw_only=True):
-    """A person answers a pause point; for an approval `approved` decides."""
+    """A person answers a pause point; for an approval `approved` decides. `at` is when they did, if not just now."""
 
     point: str
     by: str = ""
@@ -129,6 +129,7 @@ class Answer(Command, frozen=True, kw_only=True):
     data: object = None
     approved: bool | None = None
     comment: str = ""
+    at: int | None = None
 
 
 class Delegate(Command, frozen=True, kw_only=True):

@@ -373,13 +373,14 @@ class PausePointReleased(Event, frozen=True, kw_only=True, tag="point_released")
 
 
 class PausePointAnswered(Event, frozen=True, kw_only=True, tag="point_answered"):
-    """The point has its answer: how the node will leave, and with which output."""
+    """The point has its answer: how the node will leave, and with which output; given `at`, if not just now."""
 
     point: str
     port: str = "done"
     output: object = None
     error: Error | None = None
     by: str | None = None
+    at: int | None = None
 
 
 class PausePointApplied(Event, frozen=True, kw_only=True, tag="point_applied"):

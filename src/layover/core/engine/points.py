@@ -34,18 +34,22 @@ _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
 
 def answer(turn: Turn, command: cmd.Answer) -> None:
-    """Record what a person says; what is refused or said before changes nothing."""
+    """Record what a person says; what is refused or said before changes nothing.
+
+    It counts when it is read, so whether a deadline came first is not asked of the moment at which it was said.
+    """
     if refusal(turn.state, command) is not None:
         return
     point = turn.state.points[command.point]
+    at = command.at if command.at != turn.now else None
     if point.kind == "form":
-        turn.emit(ev.PausePointAnswered(point=point.id, output=command.data, by=command.by))
+        turn.emit(ev.PausePointAnswered(point=point.id, output=command.data, by=command.by, at=at))
         return
-    decision = decision_of(point, command, turn.now)
+    decision = decision_of(point, command, turn.now if at is None else at)
     if decision is None:
         return
     turn.emit(ev.PausePointDecided(point=point.id, decision=decision))
-    settle_approval(turn, point.id)
+    settle_approval(turn, point.id, at)
 
 
 def delegate(turn: Turn, command: cmd.Delegate) -> None:
@@ -209,7 +213,7 @@ def expire(turn: Turn, point: Point) -> None:
             complete(turn, point.node, None)
         case "approve" | "reject":
             approved = point.on_deadline == "approve"
-            output = decision_output(turn, point.decisions, approved=approved, by=None)
+            output = decision_output(turn.now, point.decisions, approved=approved, by=None)
             _leave(turn, point.node, "approved" if approved else "rejected", output)
         case "expired":
             _leave(turn, point.node, "expired", None)
