@@ -103,7 +103,15 @@ async def test_signals_need_the_permission_to_start(tmp_path: Path) -> None:
 # Callbacks
 
 
-@pytest.mark.parametrize(("raw", "output"), [(b'{"pallet":[7,null]}', {"pallet": [7, None]}), (b"", None), (b"3", 3)])
+@pytest.mark.parametrize(
+    ("raw", "output"),
+    [
+        (b'{"pallet":[7,null]}', {"pallet": [7, None]}),
+        (b"", None),
+        (b"3", 3),
+        (b'{"a\\u0000":"\\u0000"}', {"a\0": "\0"}),
+    ],
+)
 async def test_whoever_has_the_token_may_reply_once(tmp_path: Path, raw: bytes, output: object) -> None:
     work = Held()
     async with served(tmp_path, work) as api:

@@ -47,7 +47,7 @@ class Serving:
         self.process = subprocess.Popen(  # noqa: S603 - this program
             command,
             cwd=folder,
-            env={**kept, "PYTHONUNBUFFERED": "1", "COLUMNS": "200", **environment},
+            env={**kept, "PYTHONUNBUFFERED": "1", "COLUMNS": "200", "LAYOVER_RATE_LIMIT": "off", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -167,6 +167,19 @@ def test_what_is_being_answered_is_answered_before_it_stops(folder: Path) -> Non
     assert (status, execution["workflow"]) in {(200, "slow"), (202, "slow")}
 
 
+def test_told_twice_it_leaves_what_is_running(folder: Path) -> None:
+    with serving(folder, *ALL, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
+        asked = {"workflow": "slow", "input": {"seconds": 600}}
+        started = server.ask("POST", "/api/v1/executions", asked, "a-key-that-nobody-knows")[1]
+        nodes = f"/api/v1/executions/{started['id']}/nodes"
+        while server.ask("GET", nodes, key="a-key-that-nobody-knows")[1]["items"][0]["status"] != "running":
+            pass
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(PATIENCE) == 0
+        assert "Traceback" not in server.printed
+
+
 def test_several_processes_serve_one_port_and_one_that_dies_is_replaced(folder: Path) -> None:
     with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
         pids = [int(pid) for pid in server.said(r"2 processes: ([0-9, ]+)").split(", ")]
@@ -232,7 +245,8 @@ def test_the_example_waits_for_an_approval_and_its_commands_do_what_they_say(tmp
     words = ("--port", port, "--folder", str(tmp_path / "run"))
     with serving(tmp_path, *words, program=EXAMPLE) as server:
         server.said("Ctrl-C stops it")
-        list_, watch, approve = (shlex.split(line) for line in re.findall(r"^  (curl .+)$", server.printed, re.MULTILINE))
+        commands = re.findall(r"^  (curl .+)$", server.printed, re.MULTILINE)
+        list_, watch, approve = (shlex.split(line) for line in commands)
         who = dict([list_[list_.index("-H") + 1].split(": ", 1)])
         urls = [next(word for word in command if word.startswith("http")) for command in (list_, watch, approve)]
         status, listed = sent("GET", urls[0], who)

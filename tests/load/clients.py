@@ -12,6 +12,7 @@ import msgspec
 from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from random import Random
 
     from .wire import Heard, Wire
@@ -102,17 +103,21 @@ class Client:
 
     async def ended(self, execution_id: str, status: str = "completed") -> Any:
         """Return an execution once it has ended, which has to be in the way that we know."""
-        rest, until = _FIRST_REST, monotonic() + _PATIENCE
-        while True:
-            found = await self.get(f"/executions/{execution_id}", as_=self.chance.choice(("operator", "viewer")))
-            if found["status"] in CLOSED:
-                break
-            must(monotonic() < until, f"it does not come to its end in {_PATIENCE} s", found)
-            await asyncio.sleep(rest)
-            rest = min(2 * rest, _LONGEST_REST)
+        found = await self.came_to(execution_id, CLOSED)
         must(found["status"] == status, f"it should be {status}", found)
         self.ledger.ends[execution_id] = status
         return found
+
+    async def came_to(self, execution_id: str, statuses: Collection[str]) -> Any:
+        """Return an execution once it has one of some statuses."""
+        rest, until = _FIRST_REST, monotonic() + _PATIENCE
+        while True:
+            found = await self.get(f"/executions/{execution_id}", as_=self.chance.choice(("operator", "viewer")))
+            if found["status"] in statuses:
+                return found
+            must(monotonic() < until, f"it is none of {sorted(statuses)} after {_PATIENCE} s", found)
+            await asyncio.sleep(rest)
+            rest = min(2 * rest, _LONGEST_REST)
 
 
 def must(holds: bool, message: str, seen: object) -> None:  # noqa: FBT001 - it is what has to be

@@ -140,7 +140,8 @@ async def cancel(client: Client) -> None:
 async def signal(client: Client) -> None:
     """Tell an execution what it waits for; the same signal again is ignored."""
     order, amount = client.new_key(), client.chance.randrange(1_000)
-    id_, _ = await client.waiting("told", {"order": order})
+    id_ = (await client.start("told", {"order": order}, wait=False))["id"]
+    await client.came_to(id_, ("waiting",))
     body = {"name": "load.told", "key": order, "data": {"amount": amount}, "id": f"signal-{order}"}
     sent = (await client.post("/signals", body, 202)).json
     must(sent["matched"] == [id_] and not sent["repeated"], "somebody else was told", sent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +14,26 @@ from layover.core.payloads import PayloadNotJson
 from layover.runtime.control import Control  # noqa: TC001 - read by pytest
 from layover.runtime.errors import AnswerRefused
 from layover.runtime.executions import Options
-from tests.runtime.harness import HOUR, HandWound, Held, approval, call, end, engine_at, engine_on, fan_out, flow, form
+from layover.runtime.verify import violations
+from tests.runtime.harness import (
+    HOUR,
+    HandWound,
+    Held,
+    approval,
+    call,
+    end,
+    engine_at,
+    engine_on,
+    fan_out,
+    flow,
+    form,
+    until,
+    until_status,
+)
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import Point
+    from layover.ports.store import Store
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -273,3 +293,54 @@ async def test_who_waits_for_rest_after_an_answer_waits_for_what_it_leads_to(tmp
         await engine.instance.store.answer(given, "another process", engine.instance.clock.now())
         resting = await engine.wait(asked.id, "rest")
         assert [one.context_id for one in resting.waiting_on] == ["two"]
+
+
+async def test_an_answer_was_given_when_it_was_and_not_when_somebody_has_room_to_read_it(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(approval(need=2), form(), end("${nodes.review}")))
+        asked = await engine.start("flow", wait="rest")
+        point = await point_of(engine, asked.id)
+    taken = await said_where_there_is_no_room(clock.store(tmp_path), point)
+    clock.now += HOUR
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await until(engine, asked.id, lambda head: head.commands_done == head.commands_seq == 1)
+        (row,) = await engine.points(asked.id)
+        assert row.point.decisions == taken.decisions
+        assert await violations(engine.instance.store) == []
+    taken = await said_where_there_is_no_room(clock.store(tmp_path), point, by=BOB)
+    clock.now += HOUR
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await until(engine, asked.id, lambda head: head.commands_done == head.commands_seq == 2)
+        (row,) = await engine.points(asked.id, status=["applied"])
+        assert (row.point.decisions, row.point.answered_at) == (taken.decisions, taken.answered_at)
+        await engine.answer(await point_of(engine, asked.id), {}, by=ANN)
+        output = await engine.result(asked.id)
+        assert isinstance(output, dict)
+        assert (output["at"], [one["at"] for one in output["decisions"]]) == (
+            taken.answered_at,
+            [one.at for one in taken.decisions],
+        )
+
+
+async def test_an_answer_that_waits_behind_a_pause_was_given_when_it_was(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(form(), end(1)))
+        asked = await engine.start("flow", wait="rest")
+        point = await point_of(engine, asked.id)
+        await engine.pause(asked.id)
+        await until_status(engine, asked.id, "paused")
+    taken = await said_where_there_is_no_room(clock.store(tmp_path), point)
+    clock.now += HOUR
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await until(engine, asked.id, lambda head: head.commands_done == head.commands_seq)
+        (row,) = await engine.points(asked.id, status=["answered"])
+        assert row.point.answered_at == taken.answered_at
+        assert await violations(engine.instance.store) == []
+
+
+async def said_where_there_is_no_room(store: Store, point: str, by: str = ANN) -> Point:
+    """Answer in an engine that does not read answers; return the point as it was promised."""
+    async with engine_on(store, executions=0) as engine:
+        return (await engine.answer(point, {}, approved=True, by=by)).point

@@ -71,4 +71,9 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
     finally:
         stop.cancel()
         server.should_exit = True
-        await serving
+        try:
+            await asyncio.shield(serving)
+        except asyncio.CancelledError:  # whoever runs it will not wait
+            server.force_exit = True
+            await serving
+            raise

@@ -211,16 +211,11 @@ async def _serve(wanted: Wanted, listening: socket.socket, *, first: bool = Fals
     from layover.api.serving import serve as serve_on  # noqa: PLC0415 - as above
 
     async with Engine(wanted.db, nodes=wanted.functions, settings=wanted.settings) as engine:
+        if first:
+            await _prepare(engine, wanted)
         app = application(engine, access=wanted.access)
         serving = asyncio.get_running_loop().create_task(serve_on(app, [listening]))
         with _stopped_by_signals(app, engine, serving):
-            if first:
-                try:
-                    await _prepare(engine, wanted)
-                except BaseException:
-                    app.state.services.stopping.set()
-                    await serving
-                    raise
             try:
                 await serving
             except asyncio.CancelledError:

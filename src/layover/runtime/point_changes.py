@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, get_args
 from layover.core.engine import events as ev
 from layover.core.engine.answers import schema_of
 from layover.core.engine.signals import awaited_signals
+from layover.core.engine.state import PEOPLE
 from layover.ports.records import ChangedPoint, ClosedPoint, OpenedPoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import Execution, Point
     from layover.ports.records import PointChange
 
 _ENDS: dict[type[ev.Event], str] = {
@@ -28,6 +29,7 @@ _OF_POINTS = frozenset(kind for kind in get_args(ev.AnyEvent) if "point" in kind
 def point_changes(state: Execution, events: Sequence[ev.AnyEvent]) -> tuple[PointChange, ...]:
     """Return the changes that bring the rows to what the state says; a point that came and went leaves no row."""
     opened: set[str] = set()
+    answered: set[str] = set()
     touched: dict[str, str] = {}
     for event in events:
         if type(event) in _OF_POINTS:
@@ -35,13 +37,33 @@ def point_changes(state: Execution, events: Sequence[ev.AnyEvent]) -> tuple[Poin
             touched[point] = _ENDS.get(type(event), "")
             if isinstance(event, ev.PausePointOpened):
                 opened.add(point)
+            elif isinstance(event, ev.PausePointAnswered):
+                answered.add(point)
         elif type(event) in _OF_CHILDREN:
             touched.update((id_, "") for id_, one in state.points.rows.items() if one.kind == "child")
     if not touched:
         return ()
-    return tuple(
-        change for point, end in touched.items() if (change := _change(state, point, end, new=point in opened))
-    )
+    told = _answered_at_once(state, answered - opened) if answered else {}
+    changes: list[PointChange] = []
+    for point, end in touched.items():
+        if point in told:
+            changes.append(ChangedPoint(point=told[point]))
+        change = _change(state, point, end, new=point in opened)
+        if change is not None:
+            changes.append(change)
+    return tuple(changes)
+
+
+def _answered_at_once(state: Execution, answered: set[str]) -> dict[str, Point]:
+    """Return the points whose answers were applied where they were heard, as they stood in between.
+
+    What a person says is in the row before the execution hears of it; nobody else's answer is.
+    """
+    gone = {point for point in answered if point not in state.points}
+    if not gone:
+        return {}
+    stood = state.journal.overwritten(state.points.rows)
+    return {point: stood[point] for point in gone if stood[point].kind not in PEOPLE}
 
 
 def _change(state: Execution, point: str, end: str, *, new: bool) -> PointChange | None:

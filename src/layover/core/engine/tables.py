@@ -34,6 +34,13 @@ class Journal:
         """Accept all changes: there is no way back behind this point."""
         self._undo.clear()
 
+    def overwritten(self, table: dict[K, V]) -> dict[K, V]:
+        """Return what stood last in the rows of a table that were written since the last `keep`, but for what is there.
+
+        Of a row that was dropped that is what was in it then.
+        """
+        return {key: value for rows, key, value in self._undo if rows is table and value is not _ABSENT}
+
     def revert(self) -> None:
         """Undo all changes since the last `keep`."""
         self.reverts += 1

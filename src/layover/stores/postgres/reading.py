@@ -176,10 +176,23 @@ async def points(db: Runs, wanted: PointFilter) -> list[PointRow]:
         check_ids([wanted.execution_id])
         rows = await db.fetch("points_of_execution", *usual, wanted.execution_id)
     elif wanted.status and _WAITING.issuperset(wanted.status):
-        rows = await db.fetch("points_waiting", *usual)
+        rows = await _waiting(db, wanted, (wanted.status, at_most(wanted.limit), *after))
     else:
         rows = await db.fetch("points", *usual)
     return [point_of(row) for row in rows]
+
+
+async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> Sequence[Row]:
+    """Read points that are not done with."""
+    match wanted.workflow, wanted.kind:
+        case None, None:
+            return await db.fetch("points_waiting", *usual)
+        case None, kind:
+            return await db.fetch("points_waiting_of_kind", *usual, kind)
+        case workflow, None:
+            return await db.fetch("points_waiting_of_workflow", *usual, workflow)
+        case workflow, kind:
+            return await db.fetch("points_waiting_of", *usual, workflow, kind)
 
 
 async def point_by(db: Runs, point_id: str) -> PointRow | None:

@@ -144,10 +144,17 @@ def points(db: apsw.Connection, wanted: PointFilter) -> list[PointRow]:
         values["execution_id"] = key(wanted.execution_id)
         statement = SQL["points_of_execution"]
     elif wanted.status and _WAITING.issuperset(wanted.status):
-        statement = SQL["points_waiting"]
+        statement = SQL[_waiting(wanted)]
     else:
         statement = SQL["points"]
     return [point_of(row) for row in db.execute(statement, values)]
+
+
+def _waiting(wanted: PointFilter) -> str:
+    """Return which statement reads points that are not done with."""
+    if wanted.workflow is None:
+        return "points_waiting" if wanted.kind is None else "points_waiting_of_kind"
+    return "points_waiting_of_workflow" if wanted.kind is None else "points_waiting_of"
 
 
 def point_by(db: apsw.Connection, point_id: str) -> PointRow | None:
