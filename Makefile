@@ -11,6 +11,8 @@ ROUNDS ?= 20
 MINUTES ?= 2
 PROCESSES ?= 3
 PORT ?= 8080
+CLIENTS ?= 200
+SECONDS ?= 60
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -39,12 +41,18 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/scale.py --postgres
 	$(BIN)/python bench/start_up.py
+	$(BIN)/python bench/http_surface.py
+	$(BIN)/python bench/http_surface.py --postgres
 
-torture: .venv/ready ## long property tests, a broken engine, dying processes: make torture SEED=7 ROUNDS=100 MINUTES=5
+torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
+	$(BIN)/python tools/load.py --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)
+	$(BIN)/python tools/load.py --postgres --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)
+	$(BIN)/python tools/streams.py
+	$(BIN)/python tools/streams.py --postgres
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \

@@ -5,34 +5,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.openapi_examples import DEFINITION
-from tests.runtime.harness import flow
+from layover.api.routes import ROUTES
+from tests.api.acting import resting
+from tests.runtime.harness import Held, flow, until_status
 
 if TYPE_CHECKING:
+    from layover.api.routing import Route
     from tests.api.harness import Api
 
 EXECUTION: Final = "0195f2a6-7c00-7000-8000-5d1e0f3a9b42"  # as the document has it for an example
-_CALLED_BACK: Final = {"id": "print", "type": "callback", "call": "hold", "input": {"token": "${callback.token}"}}
-_FAILS: Final = {"id": "fails", "type": "compute", "output": "${input.amount / 0}"}
-_ACTS_ON_EXECUTIONS: Final = ("pause_execution", "resume_execution", "cancel_execution", "rewind_execution")
-_ACTS_ON_POINTS: Final = ("answer_point", "cancel_point", "approve", "reject", "resume_point", "cancel_resume")
-_ACTS_ON_WORKFLOWS: Final = ("activate", "deactivate", "pause_workflow", "resume_workflow", "delete_workflow")
+
+# Nobody is called, and anybody may decide.
+_INSTEAD: Final[dict[str, dict[str, Any]]] = {
+    "pay": {"id": "pay", "type": "set", "values": {"paid": True}},
+    "review": {"id": "review", "type": "approval", "title": "May we?"},
+}
+_ORDER: Final = {**DEFINITION, "nodes": [_INSTEAD.get(node["id"], node) for node in DEFINITION["nodes"]]}
+_GIVEN: Final = {"amount": 250}
+_FAILS: Final = flow({"id": "share", "type": "compute", "output": "${input.amount / 0}"}, name="fails")
+_PRINTS: Final = flow(
+    {"id": "print", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}, name="prints"
+)
 
 
-class Tokens:
-    """A function that keeps the tokens of callbacks that it is called with."""
-
-    def __init__(self) -> None:
-        self.given: list[str] = []
-
-    async def hold(self, token: str) -> None:
-        """Keep a token."""
-        self.given.append(token)
-
-
-async def furnish(api: Api, tokens: Tokens) -> dict[str, dict[str, str]]:
+async def furnish(api: Api, work: Held) -> dict[str, dict[str, str]]:
     """Have something there for every operation, and return what its path is filled in with."""
-    # nobody is called, and anybody may decide
-    instead = {
-        "pay": {"id": "pay", "type": "set", "values": {"paid": True}},
-        "review": {"id": "review", "type": "approval", "title": "May we?"},
-    }
+    await api.engine.register(_ORDER)
+    await api.engine.start("order", _GIVEN, id=EXECUTION, wait="rest")
+    seen = (await api.engine.points(EXECUTION))[0].point.id
+    return {route.name: await _path_of(api, work, route, seen) for route in ROUTES if "{" in route.path}
+
+
+async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, str]:
+    """Return what the path of an operation is filled in with: what is only looked at is the same for all."""
+    family, acts = route.path.removeprefix("/api/v1").removeprefix("/api").split("/")[1], route.method != "GET"
+    if family == "workflows":
+        name = f"order.{route.name}" if acts and route.method != "PUT" else "order"  # what is put has its name
+        await api.engine.register({**_ORDER, "name": name})
+        return {"workflow" if "{workflow}" in route.path else "name": name}
+    if family == "callbacks":
+        return {"token": await _token(api, work)}
+    if family == "keys":
+        made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
+        return {"id": str(made.json["id"])}
+    if not acts:
+        return {"id": EXECUTION if family == "executions" else seen}
+    begun = await resting(api, _FAILS if route.name == "retry_execution" else _ORDER, _GIVEN)
+    if route.name == "resume_execution":
+        await api.engine.pause(begun["id"])
+    if family == "resume":
+        return {"workflow": "order", "execution": begun["id"], "context": "review"}
+    return {"id": begun["id"] if family == "executions" else begun["points"]["review"]}
+
+
+async def _token(api: Api, work: Held) -> str:
+    """Return the token of a callback that is waited for."""
+    await api.engine.register(_PRINTS)
+    started = await api.engine.start("prints")
+    call = await work.begun()
+    call.returns()
+    await until_status(api.engine, started.id, "waiting")
+    return str(call.given["token"])

@@ -2,6 +2,15 @@
 
 `python -m tests.api.fuzz --examples 50 --seed 1` prints what it finds; each finding is something that a route does and
 the document does not say, or a fault of ours. The same seed asks the same.
+
+It is run twice: once with the names of what is there, so that what routes do with it is seen; and once with whatever
+the document allows in a path, and what it does not.
+
+All checks of the program are made, but for these:
+- `positive_data_acceptance`: not everything that fits its schema can be accepted. A schema does not know which
+  workflows there are, what is written in a definition, or whether a point is still open.
+- `allow_header_conformance`, for `/workflows/check`, `/workflows/export` and `/workflows/import` only: a workflow may
+  have one of these names, so the other methods of `/workflows/{name}` are allowed there as well.
 """
 
 from __future__ import annotations
@@ -10,20 +19,27 @@ import argparse
 import asyncio
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from layover.api.openapi_examples import DEFINITION
 from layover.api.settings import ApiSettings
+from tests.api.furnished import furnish
 from tests.api.harness import ADMIN_KEY, Api, served
+from tests.runtime.harness import Held
 
-# Not asked for: that every body which fits its schema is accepted. Schemas do not know which workflows there are.
-_NOT_CHECKED = "positive_data_acceptance"
-_EXECUTION = "0195f2a6-7c00-7000-8000-5d1e0f3a9b42"  # as the document has it for an example
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
 _SETTINGS = ApiSettings(rate_limit=None, longest_wait=1.0, body_limit=200_000)
-_LONGEST = 3_600  # seconds
+_NOT_CHECKED = "positive_data_acceptance"
+_NAMES_OF_WORKFLOWS_TOO = """\
+[[operations]]
+include-path-regex = "/workflows/(check|export|import)$"
+checks.allow_header_conformance.enabled = false
+"""
 
 
 class Finding(NamedTuple):
@@ -38,72 +54,80 @@ class Finding(NamedTuple):
 
 
 class Fuzzed(NamedTuple):
-    """What came of it."""
+    """What came of it: what was found, and how often each operation was answered with which status."""
 
     findings: list[Finding]
+    answers: dict[str, Counter[int]]
     output: str
-    code: int
+    codes: tuple[int, ...]
 
 
-async def fuzzed(folder: Path, *, examples: int, seed: int, phases: str, only: str = "") -> Fuzzed:
+async def fuzzed(folder: Path, *, examples: int, seed: int, only: str = "") -> Fuzzed:
     """Serve a database with something in it, and ask everything of it that the document allows, and more."""
-    async with served(folder, settings=_SETTINGS) as api:
-        await _furnish(api, folder)
-        report = folder / "report.ndjson"
-        command = [
-            *(sys.executable, "-m", "schemathesis.cli", "run", f"{api.url}/openapi.json"),
-            *("--url", api.url),
-            *("--header", f"Authorization: Bearer {ADMIN_KEY}"),
-            *("--seed", str(seed)),
-            *("--max-examples", str(examples)),
-            *("--phases", phases),
-            *("--exclude-checks", _NOT_CHECKED),
-            *("--exclude-path-regex", "/stream$"),  # it has no end
-            *("--generation-database", "none"),
-            *("--request-timeout", "30"),
-            "--continue-on-failure",
-            "--no-color",
-            *("--report", "ndjson", "--report-ndjson-path", str(report)),
-            *(("--include-path-regex", only) if only else ()),
+    work = Held()
+    async with served(folder, work, settings=_SETTINGS) as api:
+        known = await furnish(api, work)
+        options = ["--max-examples", str(examples), "--seed", str(seed)]
+        options += ["--include-path-regex", only] if only else []
+        runs = [
+            await _run(api, folder / "known", _config(known), [*options, "--phases", "examples,coverage,fuzzing"]),
+            await _run(api, folder / "any", _config({}), [*options, "--phases", "fuzzing,stateful"]),
         ]
-        process = await asyncio.create_subprocess_exec(
-            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, cwd=folder
-        )
-        async with asyncio.timeout(_LONGEST):
-            output, _ = await process.communicate()
-        await _still_answers(api)
-    found = findings_of(report.read_text(encoding="utf-8")) if report.exists() else []
-    return Fuzzed(found, output.decode(errors="replace"), process.returncode or 0)
-
-
-async def _furnish(api: Api, folder: Path) -> None:
-    """Have something there that can be found, and say to the program what it is called."""
-    instead = {
-        "pay": {"id": "pay", "type": "set", "values": {"paid": True}},  # nobody is called
-        "review": {"id": "review", "type": "approval", "title": "May we?"},  # anybody may say so
-    }
-    definition = {**DEFINITION, "nodes": [instead.get(node["id"], node) for node in DEFINITION["nodes"]]}
-    saved = await api.post("/workflows", definition)
-    start = {"workflow": "order", "id": _EXECUTION, "input": {"amount": 250}, "wait": "1s"}
-    started = await api.post("/executions", start)
-    made = await api.post("/keys", {"name": "fuzz", "user": "fuzz", "roles": ["viewer"]})
-    if (saved.status, started.status, made.status) != (201, 202, 201):
-        raise RuntimeError(f"There is nothing to ask for: {saved} {started} {made}")
-    point = started.json["pause_points"][0]["id"]
-    known = {"pause-points": {"id": point}, "approvals": {"id": point}, "keys": {"id": made.json["id"]}}
-    known["resume"] = {"workflow": "order", "execution": _EXECUTION, "context": "review"}
-    lines = [
-        f'[[operations]]\ninclude-path-regex = "/{word}/"\n'
-        f"parameters = {{ {', '.join(f'{name} = {value!r}' for name, value in values.items())} }}\n"
-        for word, values in known.items()
-    ]
-    (folder / "schemathesis.toml").write_text("\n".join(lines), encoding="utf-8")
-
-
-async def _still_answers(api: Api) -> None:
-    answered = await api.get("/healthz")
+        answered = await api.get("/healthz")
     if answered.status != 200:
         raise RuntimeError(f"It does not live any more: {answered}")
+    reports = [report for report, _, _ in runs]
+    return Fuzzed(
+        list(dict.fromkeys(finding for report in reports for finding in findings_of(report))),
+        answers_of(reports),
+        "\n".join(output for _, output, _ in runs),
+        tuple(code for _, _, code in runs),
+    )
+
+
+async def _run(api: Api, folder: Path, config: str, options: list[str]) -> tuple[str, str, int]:
+    """Run the program once, and return its report, what it printed, and its exit code."""
+    report = _folder(folder, config) / "report.ndjson"
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "run", f"{api.url}/openapi.json"),
+        *("--url", api.url),
+        *("--header", f"Authorization: Bearer {ADMIN_KEY}"),
+        *("--exclude-checks", _NOT_CHECKED),
+        *("--exclude-path-regex", "/stream$"),  # it has no end
+        *("--generation-database", "none"),
+        *("--request-timeout", "30"),
+        "--continue-on-failure",
+        "--no-color",
+        *("--report", "ndjson", "--report-ndjson-path", str(report)),
+        *options,
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, cwd=folder
+    )
+    try:
+        output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    told = report.read_text(encoding="utf-8") if report.exists() else ""
+    return told, output.decode(errors="replace"), process.returncode or 0
+
+
+def _folder(folder: Path, config: str) -> Path:
+    """Return a folder to run in, with the settings of the program."""
+    folder.mkdir()
+    (folder / "schemathesis.toml").write_text(config, encoding="utf-8")
+    return folder
+
+
+def _config(known: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the settings of the program: what paths are filled in with."""
+    parts = [
+        f'[[operations]]\ninclude-operation-id = "{name}"\n'
+        f"parameters = {{ {', '.join(f'{parameter} = {value!r}' for parameter, value in values.items())} }}\n"
+        for name, values in known.items()
+    ]
+    return "\n".join([_NAMES_OF_WORKFLOWS_TOO, *parts])
 
 
 def findings_of(report: str) -> list[Finding]:
@@ -130,24 +154,40 @@ def _failures(value: Any, operation: str) -> list[tuple[str, dict[str, Any]]]:
     return own + [one for name, part in value.items() if name != "failure" for one in _failures(part, operation)]
 
 
+def answers_of(reports: list[str]) -> dict[str, Counter[int]]:
+    """Return how often each operation was answered with which status, by its method and its path."""
+    found: dict[str, Counter[int]] = {}
+    for case, answer in _answered(reports):
+        found.setdefault(f"{case['method']} {case['path']}", Counter())[answer["status_code"]] += 1
+    return found
+
+
+def _answered(reports: list[str]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for report in reports:
+        for line in report.splitlines():
+            recorder = msgspec.json.decode(line).get("ScenarioFinished", {}).get("recorder", {})
+            for name, one in recorder.get("interactions", {}).items():
+                if one.get("response"):
+                    yield recorder["cases"][name]["value"], one["response"]
+
+
 async def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=25)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--phases", default="examples,coverage,fuzzing,stateful")
     parser.add_argument("--only", default="", help="paths that match a regular expression")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        done = await fuzzed(
-            Path(folder), examples=given.examples, seed=given.seed, phases=given.phases, only=given.only
-        )
-    if given.verbose or (done.code and not done.findings):
+        done = await fuzzed(Path(folder), examples=given.examples, seed=given.seed, only=given.only)
+    if given.verbose or (any(done.codes) and not done.findings):
         print(done.output)  # noqa: T201 - a program that tells
+    for operation, answers in sorted(done.answers.items()):
+        print(f"{operation}: {', '.join(f'{count} x {status}' for status, count in sorted(answers.items()))}")  # noqa: T201 - as above
     for finding in done.findings:
         print(finding)  # noqa: T201 - as above
-    print(f"{len(done.findings)} findings, exit code {done.code}")  # noqa: T201 - as above
-    return 1 if done.findings or done.code else 0
+    print(f"{len(done.findings)} findings, exit codes {done.codes}")  # noqa: T201 - as above
+    return 1 if done.findings or any(done.codes) else 0
 
 
 if __name__ == "__main__":

@@ -24,8 +24,10 @@ from tests.api.contract import check_answer
 from tests.runtime.harness import engine_at
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from starlette.types import ASGIApp
 
     from layover.api.services import Services
     from layover.nodes.registry import AnyFunction
@@ -139,11 +141,15 @@ async def served(
 
 
 @asynccontextmanager
-async def listening(engine: Engine, **made_with: Any) -> AsyncIterator[Api]:
-    """Serve an engine that is open."""
+async def listening(
+    engine: Engine, *, before: Callable[[ASGIApp], ASGIApp] | None = None, **made_with: Any
+) -> AsyncIterator[Api]:
+    """Serve an engine that is open; `before` is middleware, which sees what is asked first."""
     made_with.setdefault("settings", UNLIMITED)
     made_with.setdefault("access", AccessSettings(admin_key=ADMIN_KEY))
     app = application(engine, **made_with)
+    if before is not None:
+        app.add_middleware(before)
     socket = listen("127.0.0.1", 0)
     serving = asyncio.get_running_loop().create_task(serve(app, [socket]))
     try:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import Any
 
 import pytest
 
+from layover.api.settings import ApiSettings
 from tests.api.acting import acts, ended, points_of, resting, served_forgetfully
 from tests.api.harness import served
-from tests.runtime.harness import Held, Refused, Scripted, approval, call, end, flow, form, until_status
+from tests.runtime.harness import (
+    Held,
+    Refused,
+    Scripted,
+    approval,
+    call,
+    delay,
+    end,
+    flow,
+    form,
+    until,
+    until_status,
+)
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -308,3 +322,48 @@ async def test_a_decision_whose_answer_was_lost_does_not_reach_the_next_pause(tm
         assert (first.status, again.status) == (200, 200)
         assert list(await points_of(api, execution["id"])) == ["two"]
         assert len(await acts(api, execution["id"])) == 1
+
+
+# Where nothing drives
+
+
+UNDRIVEN = ApiSettings(rate_limit=None, act_wait=0)
+
+
+@pytest.mark.parametrize(("act", "status"), [("pause", "paused"), ("cancel", "cancelled")])
+async def test_what_nothing_drives_is_answered_as_it_is_and_takes_the_act_later(
+    tmp_path: Path, act: str, status: str
+) -> None:
+    async with served(tmp_path) as api:
+        resting_id = (await resting(api, flow(delay(), end(1))))["id"]
+    async with served(tmp_path, settings=UNDRIVEN, executions=0) as api:
+        answered = await api.post(f"/executions/{resting_id}/{act}", as_="mia:operator")
+        assert (answered.status, answered.json["status"]) == (200, "waiting")
+        assert await acts(api, resting_id) == [("mia", f"execution.{act}", resting_id)]
+    async with served(tmp_path) as api:
+        await until_status(api.engine, resting_id, status)
+
+
+async def test_a_point_of_what_nothing_drives_is_open_until_something_does(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        found = await resting(api, flow(form(), end(1)))
+    path = f"/resume/flow/{found['id']}/ask"
+    async with served(tmp_path, settings=UNDRIVEN, executions=0) as api:
+        answered = await api.delete(path, as_="operator")
+        assert (answered.status, answered.json["status"]) == (200, "open")
+    async with served(tmp_path) as api:
+        await until_status(api.engine, found["id"], "failed")
+        assert (await api.delete(path)).code == "point_closed"
+
+
+async def test_who_waits_for_what_nothing_drives_is_answered_when_the_server_stops(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        resting_id = (await resting(api, flow(delay(), end(1))))["id"]
+    patient = ApiSettings(rate_limit=None, act_wait=3_600)
+    async with served(tmp_path, settings=patient, executions=0) as api:
+        await api.key_of("operator")
+        asking = asyncio.get_running_loop().create_task(api.post(f"/executions/{resting_id}/pause", as_="operator"))
+        await until(api.engine, resting_id, lambda head: head.commands_seq == 1)
+        api.services.stopping.set()
+        answered = await asking
+        assert (answered.status, answered.json["status"]) == (200, "waiting")

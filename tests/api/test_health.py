@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.api.harness import served
+from tests.api.harness import listening, served
+from tests.runtime.harness import engine_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,16 @@ async def test_readiness_tells_what_is_there(tmp_path: Path) -> None:
         "migrations": True,
         "worker": True,
     }
+
+
+async def test_a_server_whose_engine_has_stopped_is_not_ready(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine, listening(engine) as api:
+        await engine.stop()
+        answered = await api.get("/readyz", as_="")
+        alive = await api.get("/healthz", as_="")
+
+    assert (answered.status, answered.json["status"], alive.status) == (503, "not_ready", 200)
+    assert answered.json["checks"] == {"server": {"ok": False, "detail": "It is stopping."}}
 
 
 async def test_numbers_are_given_on_this_machine_and_to_those_who_may_read(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from layover.api.endpoint import address_of
 from layover.api.settings import ApiSettings
 from layover.coordination.local import LocalLimiter
 from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
-from tests.runtime.harness import engine_at
+from tests.runtime.harness import Held, end, engine_at, flow
+from tests.runtime.test_callbacks import callback
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +144,28 @@ async def test_who_is_not_known_is_counted_by_their_address(tmp_path: Path) -> N
     assert nobody == [401, 401]
     assert guesses == [401, 429, 429]
     assert known.status == 200  # whoever shares the address is not shut out
+
+
+async def test_callbacks_are_counted_by_their_tokens_and_not_by_the_machine_that_they_come_from(tmp_path: Path) -> None:
+    work = Held()
+    settings = ApiSettings(rate_limit=(2, 3600.0))
+    async with engine_at(tmp_path, work) as engine, listening(engine, settings=settings) as api:
+        limiter = api.services.limiter
+        assert isinstance(limiter, LocalLimiter)
+        await engine.register(flow(callback(heartbeat="1h"), end(1)))
+        tokens = []
+        for _ in range(3):
+            await engine.start("flow")
+            tokens.append(str((await work.begun()).given["token"]))
+        beats = [(await api.post(f"/callbacks/{token}/heartbeat", as_="")).status for token in tokens * 2]
+        refused = await api.post(f"/callbacks/{tokens[0]}", as_="")
+        kept = repr(vars(limiter))
+        unknown = [(await api.post(f"/callbacks/guess{n}", as_="")).status for n in range(4)]
+
+    assert beats == [202] * 6
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    assert not any(token in kept for token in tokens)
+    assert unknown == [404, 404, 429, 429]  # whoever guesses is known by their address
 
 
 async def test_what_is_refused_is_not_kept_for_the_same_request(tmp_path: Path) -> None:

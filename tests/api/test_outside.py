@@ -124,6 +124,19 @@ async def test_whoever_has_the_token_may_reply_once(tmp_path: Path, raw: bytes, 
         assert await ended(api, execution) == output
 
 
+async def test_what_was_replied_is_told_of_the_point(tmp_path: Path) -> None:
+    work = Held()
+    async with served(tmp_path, work) as api:
+        execution, token = await waiting(api, work, flow(PICK, end("${nodes.pick}")))
+        (row,) = await api.engine.points(execution)
+        await api.post(f"/callbacks/{token}", {"pallet": 7}, as_="")
+        await ended(api, execution)
+        point = (await api.get(f"/pause-points/{row.point.id}")).json
+
+        assert (point["status"], point["answer"], point["answered_by"]) == ("applied", {"pallet": 7}, None)
+        assert point["answered_at"] == point["applied_at"] is not None
+
+
 async def test_a_reply_may_say_that_it_failed(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:

@@ -89,6 +89,18 @@ async def test_a_start_waits_no_longer_than_it_says(tmp_path: Path) -> None:
     assert answered.json["status"] in ("pending", "running")
 
 
+async def test_a_start_that_waits_is_answered_when_the_server_stops(tmp_path: Path) -> None:
+    work = Held()
+    async with served(tmp_path, work) as api:
+        await api.engine.register(flow(call("a")))
+        asking = asyncio.get_running_loop().create_task(api.post("/executions", {"workflow": "flow", "wait": "60s"}))
+        await work.begun()
+        api.services.stopping.set()
+        answered = await asking
+
+    assert (answered.status, answered.json["status"]) == (202, "running")
+
+
 async def test_a_start_does_not_wait_for_a_machine_less_than_it_says(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.engine.register(flow(delay(duration="50ms"), end("late")))

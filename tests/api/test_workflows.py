@@ -191,6 +191,19 @@ async def test_workflows_are_listed_by_name_page_by_page(tmp_path: Path) -> None
     )
 
 
+async def test_a_page_is_full_though_many_workflows_in_between_were_deleted(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        for name in "abcdefgh":
+            await api.post("/workflows", definition(name))
+        for name in "abdefh":
+            await api.delete(f"/workflows/{name}")
+        page = (await api.get("/workflows?limit=2")).json
+        exported = (await api.get("/workflows/export")).json
+
+    assert ([one["name"] for one in page["items"]], page["next"]) == (["c", "g"], None)
+    assert [one["name"] for one in exported["workflows"]] == ["c", "g"]
+
+
 @pytest.mark.parametrize("asked", ["limit=0", "limit=-1", "limit=ten", "limit=2&limit=3", "other=1"])
 async def test_a_parameter_that_says_nothing_is_refused(tmp_path: Path, asked: str) -> None:
     async with served(tmp_path) as api:

@@ -120,7 +120,7 @@ class Client:
             rest = min(2 * rest, _LONGEST_REST)
 
 
-def must(holds: bool, message: str, seen: object) -> None:  # noqa: FBT001 - it is what has to be
+def must(holds: bool, message: str, seen: object) -> None:
     """Raise what was seen unless something holds."""
     if not holds:
         raise Wrong(f"{message}: {msgspec.json.encode(seen).decode()[:_MOST_SHOWN]}")

@@ -31,8 +31,7 @@ Kind = Literal["sqlite", "postgres"]
 
 _TELL_EVERY = 5.0
 _MOST_PROBLEMS = 20  # after so many nobody needs more of them
-_ALL_AT_ONCE = 50
-_VERIFY = "from layover.cli.main import main; main()"
+_PROGRAM = "from layover.cli.main import main; main()"
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,7 +154,13 @@ async def _compared(address: str, ledger: Ledger, say: Callable[[str], None]) ->
 async def verified(address: str, say: Callable[[str], None]) -> list[str]:
     """Return what `layover verify` finds."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _VERIFY, "verify", address, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        sys.executable,
+        "-c",
+        _PROGRAM,
+        "verify",
+        address,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
     )
     printed, _ = await process.communicate()
     text = printed.decode(errors="replace").strip()

@@ -80,7 +80,7 @@ async def serving(address: str, folder: Path, flows: dict[str, str]) -> AsyncIte
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
     environment = {**kept, "LAYOVER_ADMIN_KEY": ADMIN_KEY, "LAYOVER_RATE_LIMIT": "off", "COLUMNS": "200"}
     with log.open("wb") as written:
-        process = subprocess.Popen(  # noqa: S603 - our own program
+        process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program, begun in a moment
             [sys.executable, "-u", "-c", _PROGRAM, *words], cwd=_ROOT, env=environment, stdout=written, stderr=written
         )
     try:
@@ -95,7 +95,7 @@ async def _url(process: subprocess.Popen[bytes], log: Path) -> str:
     """Return where it listens, once it says that it is ready."""
     async with asyncio.timeout(_PATIENCE):
         while True:
-            said = log.read_text(errors="replace")
+            said = log.read_text(errors="replace")  # noqa: ASYNC240 - a few lines
             found = _LISTENING.search(said)
             if found is not None and _READY.search(said):
                 return found[1]

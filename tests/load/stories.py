@@ -112,7 +112,7 @@ async def resume_beside(client: Client) -> None:
 
 
 async def hold(client: Client) -> None:
-    """Pause an execution and answer it meanwhile: that has its effect once it is resumed, or none if it is cancelled."""
+    """Pause an execution and answer it: that has its effect once it is resumed, or none if it is cancelled."""
     size = client.chance.randrange(1_000)
     id_, (point,) = await client.waiting("asking", {"n": 1})
     held = (await client.post(f"/executions/{id_}/pause", {"reason": "load"}, 200, key=client.new_key())).json

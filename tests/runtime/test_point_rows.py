@@ -74,7 +74,7 @@ async def test_the_row_of_a_child_keeps_what_it_came_to(tmp_path: Path) -> None:
         await engine.register(flow(form(), end("${nodes.ask}"), name="asks"))
         await engine.register(flow(child("a", "asks"), end(1)))
         started = await engine.start("flow", wait="rest")
-        begun = await until_child(engine, child_id(started.id, "a", 1), "waiting")
+        begun = await until_child(engine, child_id(started.id, "a", 1), "paused")
         (asked,) = await engine.points(begun)
         await engine.answer(asked.point.id, {"size": 3}, by="ann")
         await engine.wait(started.id)

@@ -329,6 +329,10 @@ class Operations(Accesses):
         workflow = self._dice.choice((*WORKFLOWS, "nothing", None))
         return lambda store: store.versions(workflow)
 
+    def draw_workflows(self) -> Callable[[Store], Awaitable[object]]:
+        after, limit = self._dice.choice(("", *WORKFLOWS, "nothing")), self._limit()
+        return lambda store: store.workflows(after, limit)
+
     # Views
 
     def draw_get(self) -> Callable[[Store], Awaitable[object]]:

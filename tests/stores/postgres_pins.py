@@ -85,9 +85,13 @@ PINNED = {
     "points": {"pause_points_by_age (opened_at, id)"},
     "points_of_execution": {"pause_points_pkey (execution_id)"},
     "points_waiting": {"pause_points_waiting (opened_at, id)"},
+    "points_waiting_of": {"pause_points_waiting_of (workflow, kind, opened_at, id)"},
+    "points_waiting_of_kind": {"pause_points_waiting_of_kind (kind, opened_at, id)"},
+    "points_waiting_of_workflow": {"pause_points_waiting_of (workflow, kind, opened_at, id)"},
     "latest_version": {"versions_workflow_number_key (workflow)"},
     "save_version": {"versions_workflow_number_key (workflow)", "standings_pkey (workflow)"},
     "version_by_hash": {"versions_by_hash (hash)"},
+    "workflows": {"versions_workflow_number_key (workflow)"},
     "versions_of": {"versions_workflow_number_key (workflow)"},
     "expendable": {
         "executions_by_end (finished_at)",
@@ -191,10 +195,13 @@ READS_ALL = {
     "purge_between": "the same, for all that began in that week",
 }
 IN_ORDER = [
-    "page", "page_of_parent", "page_of_paused", "paused", "paused_of", "history", "points", "points_waiting", "signals",
-    "expendable", "signals_undispatched", "waits", "versions_of", "latest_version", "commands_after", "audit",
-    "audit_of_user", "audit_of_execution", "keys",
+    "page", "page_of_parent", "page_of_paused", "paused", "paused_of", "history", "points", "points_waiting",
+    "points_waiting_of", "points_waiting_of_kind", "signals", "expendable", "signals_undispatched", "waits",
+    "versions_of", "latest_version", "commands_after", "audit", "audit_of_user", "audit_of_execution", "keys",
 ]  # fmt: skip
-LISTS = ["page", "page_of_paused", "paused", "paused_of", "points", "points_waiting"]
+LISTS = [
+    "page", "page_of_paused", "paused", "paused_of", "points", "points_waiting", "points_waiting_of",
+    "points_waiting_of_kind",
+]  # fmt: skip
 # Until rows have been counted: there are never many.
 FEW_TO_SORT = {"versions_of"}

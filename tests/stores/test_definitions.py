@@ -6,6 +6,8 @@ import asyncio
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pytest
+
 from layover.ports.records import Version
 from tests.stores.conformance import OTHER
 
@@ -59,10 +61,30 @@ async def test_the_newest_of_every_workflow_is_listed_by_name(store: Store) -> N
     ]
 
 
+async def test_workflows_are_listed_in_pages_by_name(store: Store) -> None:
+    names = ["Zebra", "a", "a-b", "a.b", "aa", "b"]  # as their bytes are, not as a language has it
+    for number in range(3):
+        for name in reversed(names):
+            await store.save_version(name, f"{name} {number}", f"{number}".encode(), 70 + number)
+    newest = [await store.latest(name) for name in names]
+    assert await store.workflows() == newest
+    assert await store.workflows(limit=2) == newest[:2]
+    assert await store.workflows("a", 3) == newest[2:5]
+    assert await store.workflows("aaa") == newest[5:]  # no workflow has to have the name
+    assert await store.workflows("b") == []
+
+
+@pytest.mark.parametrize("limit", [0, -1, -(2**62)])
+async def test_no_workflow_is_listed_if_none_is_wanted(store: Store, limit: int) -> None:
+    await store.save_version("order", "a", b"{}", 70)
+    assert await store.workflows(limit=limit) == []
+
+
 async def test_what_is_not_there_is_not_found(store: Store) -> None:
     assert await store.latest("order") is None
     assert await store.version("a") is None
     assert await store.versions() == []
+    assert await store.workflows() == []
     assert await store.versions("order") == []
 
 

@@ -127,6 +127,7 @@ CLAIM = Claim(instance="me", now=NOW, lease_until=NOW + 30_000, most=SOME, types
 LEASES = [Lease(execution_id=uid(x), epoch=1) for x in (*some(1), -1)]  # and one that is gone
 PAGE = ExecutionFilter(limit=50)
 POINTS = PointFilter(limit=50)
+WAITING = msgspec.structs.replace(POINTS, status=("open",))
 
 DEEDS: dict[str, Deed] = {
     "claim_due": lambda db: claiming.claim(db, CLAIM),
@@ -163,7 +164,12 @@ DEEDS: dict[str, Deed] = {
     "point": lambda db: reading.point_by(db, "p105"),
     "points": lambda db: reading.points(db, POINTS),
     "points_of_execution": lambda db: reading.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
-    "points_waiting": lambda db: reading.points(db, msgspec.structs.replace(POINTS, status=("open",))),
+    "points_waiting": lambda db: reading.points(db, WAITING),
+    "points_waiting_of": lambda db: reading.points(
+        db, msgspec.structs.replace(WAITING, workflow="w7", kind="approval")
+    ),
+    "points_waiting_of_kind": lambda db: reading.points(db, msgspec.structs.replace(WAITING, kind="approval")),
+    "points_waiting_of_workflow": lambda db: reading.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
 }
 
 

@@ -69,6 +69,16 @@ def test_a_list_is_not_sorted_either_when_it_was_just_filled(filled: dict[str, P
     assert not is_sorted(filled[name])
 
 
+def test_only_what_is_on_a_page_is_sorted_when_kinds_are_merged(
+    grown: dict[str, Plan], young: dict[str, Plan], filled: dict[str, Plan]
+) -> None:
+    for plans_ in (grown, young, filled):
+        plan = plans_["points_waiting_of_workflow"]
+        assert seeks(plan) == PINNED["points_waiting_of_workflow"]
+        kinds = [node["Node Type"] for node in nodes(plan)]
+        assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
+
+
 def partitions_used(plan: Plan) -> set[str]:
     read = (node for node in nodes(plan) if node.get("Relation Name", "").startswith("events_"))
     return {node["Relation Name"] for node in read if node["Actual Loops"]}

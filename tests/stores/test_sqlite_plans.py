@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import apsw
 import pytest
 
+from layover.core.engine.events import PointKind
 from layover.stores.sqlite.connection import teach
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
@@ -58,6 +60,9 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
         ("points", "pause_points_by_age ((opened_at,id)>(?,?))"),
         ("points_of_execution", "pause_points_by_execution (execution_id=? AND (opened_at,id)>(?,?))"),
         ("points_waiting", "pause_points_waiting ((opened_at,id)>(?,?))"),
+        ("points_waiting_of", "pause_points_waiting_of (workflow=? AND kind=? AND (opened_at,id)>(?,?))"),
+        ("points_waiting_of_kind", "pause_points_waiting_of_kind (kind=? AND (opened_at,id)>(?,?))"),
+        ("points_waiting_of_workflow", "pause_points_waiting_of (workflow=? AND kind=? AND (opened_at,id)>(?,?))"),
         ("orphan", "heads_due (wake_at>?)"),
         ("append_missing", "PRIMARY KEY (execution_id=?)"),
         ("missing_types", "COVERING INDEX heads_missing (missing>?)"),
@@ -100,6 +105,13 @@ def test_a_hot_statement_uses_all_of_its_index(name: str, index: str) -> None:
 
 def test_signals_to_forget_are_sought() -> None:
     assert plan("forget_signals")[-1].endswith("signals_by_age (dispatched=? AND at<?)")
+
+
+def test_the_points_of_a_workflow_are_merged_from_those_of_all_kinds() -> None:
+    kinds = re.findall(r"kind = '(\w+)'", SQL["points_waiting_of_workflow"])
+    assert sorted(kinds) == sorted(get_args(PointKind))
+    parts = [line for line in plan("points_waiting_of_workflow") if line.startswith(("SEARCH", "MERGE"))]
+    assert len(parts) == 2 * len(kinds) - 1
 
 
 @pytest.mark.parametrize("name", sorted(SQL.keys() - {"counts", "due", "gauges", "strays", "version_by_hash"}))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from msgspec.structs import replace
 
+from layover.core.engine.events import PointKind
 from layover.ports.records import (
     ChangedPoint,
     Closed,
@@ -20,13 +21,12 @@ from layover.ports.records import (
 from tests.stores.conformance import create, creation, go_on, point, step, uid
 
 if TYPE_CHECKING:
-    from layover.core.engine.events import PointKind
     from layover.core.engine.state import ExecutionStatus
     from layover.ports.records import ExecutionRow, PointRow
     from layover.ports.store import Store
 
 STATUSES: tuple[ExecutionStatus, ...] = ("running", "waiting", "failed")
-KINDS: tuple[PointKind, ...] = ("approval", "form", "timer")
+KINDS: tuple[PointKind, ...] = get_args(PointKind)
 
 
 async def many(store: Store) -> list[ExecutionRow]:
@@ -175,7 +175,7 @@ async def many_points(store: Store) -> list[PointRow]:
     for n in (1, 2, 3):
         workflow, hash_ = ("order", "h1") if n < 3 else ("refund", "h2")
         new = NewExecution(workflow=workflow, hash=hash_, created_at=100)
-        points = [point(f"p{i:02}", kind=KINDS[i % 3], opened_at=150 + i % 4) for i in range(n, 24, 3)]
+        points = [point(f"p{i:02}", kind=KINDS[i // 3 % len(KINDS)], opened_at=150 + i % 4) for i in range(n, 24, 3)]
         changes = [
             ChangedPoint(point=replace(one, status="answered"))
             if int(one.id[1:]) % 2
@@ -215,6 +215,11 @@ async def walk_points(store: Store, wanted: PointFilter) -> list[PointRow]:
         PointFilter(status=("open", "expired")),
         PointFilter(status=("applied",)),
         PointFilter(status=("nonsense",)),
+        PointFilter(kind="signal", status=("open",)),
+        PointFilter(workflow="order", status=("open",)),
+        PointFilter(workflow="order", status=("open", "answered")),
+        PointFilter(workflow="refund", status=("answered",)),
+        PointFilter(workflow="nonsense", status=("open",)),
         PointFilter(workflow="order", kind="approval", status=("open",)),
         PointFilter(execution_id=uid(2), workflow="order", kind="timer", status=("open", "applied")),
     ],

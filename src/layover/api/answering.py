@@ -132,7 +132,7 @@ def person_of(caller: Caller) -> Person:
 
 
 async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
-    """Give up waiting at a point; whoever was faster is told."""
+    """Give up waiting at a point; whoever was faster is told. It stays open until something drives its execution."""
     point, caller = row.point, call.caller
     act = "point.cancel"
     try:
@@ -142,11 +142,12 @@ async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
             by=caller.user,
             key=key_of(call, act),
             audit=entry_of(call, act, point.id, execution_id=row.execution_id, context_id=point_of(row).context_id),
+            within=call.within,
         )
     except (AnswerRefused, WrongState) as error:
         raise _over(await found(call, point.id)) from error
     after = await found(call, point.id)
-    if after.status != "cancelled":
+    if after.status not in ("cancelled", "open"):
         raise _over(after)
     return after
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from starlette.requests import ClientDisconnect
@@ -98,12 +97,12 @@ def place_of_nul(value: object, path: str = "") -> str | None:
 
 def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
     """Return the parameters as what was declared; those that may come more than once are lists."""
-    lists = _lists_of(wanted)
+    declared = _declared(wanted)
     found: dict[str, Any] = {}
     for name, value in pairs:
         if "\0" in name or "\0" in value:
             raise Refusal("invalid_parameter", "The character U+0000 is not taken in parameters.")
-        if name in lists:
+        if name in declared and declared[name].is_list:
             found.setdefault(name, []).append(value)
         elif name in found:
             raise Refusal("invalid_parameter", f"`{name[:100]}` is given twice.")
@@ -114,21 +113,30 @@ def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
     except msgspec.ValidationError as error:
         place = _place(str(error))
         raise Refusal("invalid_parameter", f"{place.path or 'A parameter'}: {place.message}.") from error
-    nothing = next((one for one in msgspec.structs.fields(wanted) if _is_lost(one, found, query)), None)
-    if nothing is not None:
-        raise Refusal("invalid_parameter", f"{nothing.encode_name}: Expected a value, got `null`.")
+    lost = next((name for name in found if getattr(query, declared[name].field) is None), None)
+    if lost is not None:  # it would switch a filter off
+        raise Refusal("invalid_parameter", f"{lost}: Expected a value, got `null`.")
     return query
 
 
-@functools.cache
-def _lists_of(wanted: type[Any]) -> frozenset[str]:
-    """Return the parameters that may come more than once."""
-    return frozenset(one.encode_name for one in msgspec.structs.fields(wanted) if "list" in str(one.type))
+class _Parameter(NamedTuple):
+    """The field that a parameter fills, and whether it may come more than once."""
+
+    field: str
+    is_list: bool
 
 
-def _is_lost(field: msgspec.structs.FieldInfo, given: dict[str, Any], query: Any) -> bool:
-    """Return whether a parameter that was given counts for nothing: the text `null` would switch a filter off."""
-    return field.encode_name in given and getattr(query, field.name) is None
+_DECLARED: dict[type[Any], dict[str, _Parameter]] = {}
+
+
+def _declared(wanted: type[Any]) -> dict[str, _Parameter]:
+    """Return the parameters of a query, by their names."""
+    found = _DECLARED.get(wanted)
+    if found is None:
+        fields = msgspec.structs.fields(wanted)
+        found = {one.encode_name: _Parameter(one.name, "list" in str(one.type)) for one in fields}
+        _DECLARED[wanted] = found
+    return found
 
 
 def is_deeper(raw: bytes, limit: int) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from layover.ports.records import AuditEntry
 from layover.runtime.ids import new_id
+from layover.runtime.wait_limits import WaitLimit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 B = TypeVar("B")
 Q = TypeVar("Q")
 
+_NO_CONTENT = 204
+
 
 class Reply(msgspec.Struct, frozen=True):
     """What is answered: a resource, or bytes of some media type."""
@@ -28,6 +31,12 @@ class Reply(msgspec.Struct, frozen=True):
     status: int = 200
     headers: dict[str, str] = {}
     media_type: str = "application/json"
+
+    def encoded(self) -> bytes:
+        """Return the body."""
+        if self.value is None:
+            return b"" if self.status == _NO_CONTENT else b"null"
+        return self.value if isinstance(self.value, bytes) else msgspec.json.encode(self.value)
 
 
 class Stream(msgspec.Struct, frozen=True):
@@ -71,6 +80,11 @@ class Call(Generic[B, Q]):
     def key(self) -> str | None:
         """The idempotency key: whoever sends it again asks for the same, once."""
         return self.headers.get("idempotency-key")
+
+    @property
+    def within(self) -> WaitLimit:
+        """For how long it is waited that an execution takes what is asked of it; when the server stops, no longer."""
+        return WaitLimit(self.services.settings.act_wait, self.services.stopping)
 
     def audit(self, act: str, target: str = "", *, execution_id: str = "", **details: object) -> AuditEntry:
         """Return what is written of the act together with it; `details` hold no data of the caller's."""

@@ -16,14 +16,16 @@ from layover.runtime.errors import UnknownWorkflow
 from layover.runtime.plans import UnknownVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from layover.api.calls import Call
     from layover.core.definitions.check import Checked
     from layover.core.definitions.problems import Problem
     from layover.core.definitions.text import Syntax
     from layover.core.plan import Plan
+    from layover.ports.access import Standing
     from layover.ports.records import Version
+    from layover.ports.store import Store
 
 MEDIA_TYPES: Final = ("application/json", "application/yaml", "text/yaml", "application/x-yaml")
 _UNREADABLE: Final = frozenset({"syntax", "bad_encoding", "empty_document"})
@@ -70,6 +72,19 @@ async def wanted_version(call: Call[Any, Any], number: int | None) -> Version:
         if one.number == number:
             return one
     raise UnknownVersion(f"The workflow `{name}` has no version {number}.")
+
+
+async def workflows(
+    store: Store, after: str = "", at_once: int = 100
+) -> AsyncIterator[tuple[Version, Standing | None]]:
+    """Go through workflows by name, each with its newest version and how it stands; deleted ones are left out."""
+    while page := await store.workflows(after, at_once):
+        standings = {one.workflow: one for one in await store.standings([one.workflow for one in page])}
+        for version in page:
+            standing = standings.get(version.workflow)
+            if standing is None or standing.state != "deleted":
+                yield version, standing
+        after = page[-1].workflow
 
 
 def known_types(call: Call[Any, Any], allow_unknown: bool) -> Collection[str] | None:  # noqa: FBT001 - always named

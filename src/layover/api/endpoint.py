@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-import msgspec
 from starlette.requests import ClientDisconnect
 
 from layover.api.bodies import check_media_type, decoded, queried, read_body
@@ -23,6 +22,7 @@ from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
 from layover.api.routing import NoQuery
 from layover.core.errors import LayoverError
+from layover.runtime.tokens import hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +99,7 @@ class Endpoint:
         _check_head(scope, headers)
         caller = await self._caller(route, scope, headers)
         if route.limited:
-            await self._limit(caller, scope)
+            await self._limit(caller, scope, path["token"] if route.open == "token" else None)
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
@@ -144,12 +144,19 @@ class Endpoint:
             headers={"www-authenticate": "Bearer"},
         )
 
-    async def _limit(self, caller: Caller, scope: Scope) -> None:
-        """Refuse a caller who asks too often; who is not known is known by their address."""
+    async def _limit(self, caller: Caller, scope: Scope, token: str | None = None) -> None:
+        """Refuse a caller who asks too often; who is not known is known by their token, or else by their address.
+
+        One machine may work for many callbacks. A token that nobody knows is none: it could be another each time.
+        """
         rate = self._services.settings.rate_limit
         if rate is None:
             return
         name = f"user {caller.user}" if caller.credential else f"address {address_of(scope)}"
+        if token is not None:
+            hashed = hash_of(token)
+            if await self._services.store.token(hashed) is not None:
+                name = f"token {hashed.hex()}"
         wait = await self._services.limiter.take(name, *rate)
         if wait is not None:
             headers = {"retry-after": str(max(1, math.ceil(wait)))}
@@ -168,21 +175,17 @@ class Endpoint:
         repeatable = Repeatable(self._services, scope, key, [pairs, body])
         before = await repeatable.begin()
         if before is not None:
-            media_type = "application/json" if before.status < 400 else "application/problem+json"
-            headers = {"idempotency-replayed": "true"}
-            return Reply(before.body or None, before.status, headers, media_type)
+            return before
         try:
             reply = await route.handle(call)
         except LayoverError as error:
-            refusal = _refusal(error, call.request_id)
-            await repeatable.end(refusal.status, msgspec.json.encode(refusal.problem(call.request_id)))
+            await repeatable.end(_problem(_refusal(error, call.request_id), call.request_id))
             raise
         except BaseException:
             await repeatable.drop()
             raise
         if isinstance(reply, Reply):
-            kept = reply if route.kept is None else route.kept(reply)
-            await repeatable.end(reply.status, _encoded(kept))
+            await repeatable.end(reply if route.kept is None else route.kept(reply))
         return reply
 
 
@@ -196,12 +199,11 @@ class Answering:
 
     async def refuse(self, refusal: Refusal) -> None:
         """Say why not."""
-        problem = refusal.problem(self._request_id)
-        await self.reply(Reply(problem, refusal.status, refusal.headers, "application/problem+json"))
+        await self.reply(_problem(refusal, self._request_id))
 
     async def reply(self, reply: Reply) -> None:
         """Send an answer."""
-        body = _encoded(reply)
+        body = reply.encoded()
         headers = {**SECURITY_HEADERS, **reply.headers}
         if reply.status != 204:
             headers["content-type"] = reply.media_type
@@ -254,10 +256,8 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-def _encoded(reply: Reply) -> bytes:
-    if reply.value is None:
-        return b"" if reply.status == 204 else b"null"
-    return reply.value if isinstance(reply.value, bytes) else msgspec.json.encode(reply.value)
+def _problem(refusal: Refusal, request_id: str) -> Reply:
+    return Reply(refusal.problem(request_id), refusal.status, refusal.headers, "application/problem+json")
 
 
 def _refusal(error: BaseException, request_id: str) -> Refusal:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
 
+from layover.api.calls import Reply
 from layover.api.problems import Refusal
 from layover.ports.access import Reply as Kept
 from layover.ports.errors import StoreError
@@ -24,6 +25,17 @@ _log = logging.getLogger("layover.api")
 
 LONGEST_KEY = 255
 _FAULTS_FROM = 500
+
+
+class _Answer(msgspec.Struct, frozen=True, array_like=True):
+    """What is kept of an answer beside its status."""
+
+    body: bytes
+    media_type: str
+    headers: dict[str, str]
+
+
+_ANSWER: Final = msgspec.msgpack.Decoder(_Answer)
 
 
 class Repeatable:
@@ -39,7 +51,7 @@ class Repeatable:
         self._noted = Kept(scope=known_by, key=key, fingerprint=fingerprint, until=until)
         self._now = now
 
-    async def begin(self) -> Kept | None:
+    async def begin(self) -> Reply | None:
         """Note that the request is worked at; return what it was answered before, if it was."""
         found = await self._services.store.begin_reply(self._noted, self._now)
         if found is None:
@@ -49,14 +61,18 @@ class Repeatable:
         if not found.status:
             message = "The first request with this idempotency key is still being worked at."
             raise Refusal("in_progress", message, headers={"retry-after": "1"})
-        return found
+        answer = _ANSWER.decode(found.body)
+        headers = {**answer.headers, "idempotency-replayed": "true"}
+        return Reply(answer.body or None, found.status, headers, answer.media_type)
 
-    async def end(self, status: int, body: bytes) -> None:
+    async def end(self, reply: Reply) -> None:
         """Keep what is answered; a fault is not an answer, so the same request may be tried again."""
+        status = reply.status
         if status >= _FAULTS_FROM:
             await self.drop()
             return
         until = self._now + int(self._services.settings.reply_kept * 1000)
+        body = msgspec.msgpack.encode(_Answer(reply.encoded(), reply.media_type, reply.headers))
         try:
             await self._services.store.end_reply(replace(self._noted, status=status, body=body, until=until))
         except StoreError as error:

@@ -63,9 +63,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         """Every code that may be answered instead of what was asked for."""
         found = {*self.problems, "invalid_parameter"}
         if not self.alone:
-            found |= {"internal", "stopping"}
+            found.add("internal")
             if HTTPStatus.SERVICE_UNAVAILABLE not in self.answers:  # else that is what it tells
-                found.add("store_unavailable")
+                found |= {"store_unavailable", "stopping"}
         if self.open not in ("anybody", "token"):
             found.add("unauthenticated")
         if self.needs:

@@ -13,6 +13,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     depth_limit: int = 100  # levels of objects and arrays in a body
     body_timeout: float = 30.0  # until a body has come
     longest_wait: float = 60.0  # for a start that waits
+    act_wait: float = 10.0  # until an execution has taken what an operator asks of it
     streams: int = 1_000  # open at once
     streams_by_caller: int = 600
     heartbeat: float = 15.0  # between two signs of life of a stream

@@ -19,7 +19,6 @@ from layover.runtime.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
-    from typing import Unpack
 
     from layover.core.engine.commands import AnyCommand
     from layover.ports.records import Head, PointRow
@@ -77,10 +76,10 @@ class Desk(Outside):
         """Return the time of the database."""
         return await self._store.now()
 
-    async def _until_taken(self, execution_id: str, n: int) -> None:
+    async def _until_taken(self, execution_id: str, n: int, act: Act) -> None:
         """Wait for nobody: whoever drives the execution takes what it was asked."""
 
-    async def _reopen(self, head: Head, kept: Kept, command: AnyCommand, **act: Unpack[Act]) -> Execution:
+    async def _reopen(self, head: Head, kept: Kept, command: AnyCommand, act: Act) -> Execution:
         """Open a closed execution again, and start nothing of it."""
         self.instance.driver.stop()
-        return await super()._reopen(head, kept, command, **act)
+        return await super()._reopen(head, kept, command, act)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from layover.api.access.keys import hash_of, new_key, prefix_of
+from layover.api.access.keys import made_in_place_of, made_key
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS
 from layover.api.presenting.access import audit_entry_of, key_of
@@ -58,7 +58,15 @@ class LocalAccess:
             raise Stop(f"--scope: `{unknown[0]}` is no permission; those are {', '.join(sorted(PERMISSIONS))}.")
         lasts = _length(body.expires_in, "--expires-in", least=1) if body.expires_in is not None else None
         scopes = tuple(sorted(set(body.scopes))) if body.scopes is not None else None
-        row, shown = self._made(body.name, body.user, tuple(body.roles), scopes, lasts)
+        row, shown = made_key(
+            self._desk.instance.clock.now(),
+            name=body.name,
+            user=body.user,
+            roles=tuple(body.roles),
+            by=self._who.by,
+            scopes=scopes,
+            lasts=lasts,
+        )
         entry = self._entry("key.add", row.id, user=row.user, roles=row.roles, scopes=scopes, expires_at=row.expires_at)
         await self._store.add_key(row, entry)
         return NewKey(id=row.id, key=shown, prefix=row.prefix, expires_at=moment(row.expires_at))
@@ -72,10 +80,10 @@ class LocalAccess:
         left = _length(grace, "--grace", least=0) if grace is not None else 0
         now = await self._store.now()
         old = next((row for row in await self._rows() if row.id == key_id), None)
-        if old is None or old.ended_at is not None or (old.expires_at is not None and old.expires_at <= now):
+        made = made_in_place_of(old, now, self._who.by) if old is not None else None
+        if old is None or made is None:
             raise _gone()
-        lasts = None if old.expires_at is None else old.expires_at - old.created_at
-        row, shown = self._made(old.name, old.user, old.roles, old.scopes, lasts)
+        row, shown = made
         entry = self._entry("key.rotate", old.id, by=row.id, user=row.user, ends_at=now + left)
         if not await self._store.replace_key(old.id, row, now + left, entry):
             raise _gone()
@@ -109,24 +117,6 @@ class LocalAccess:
             found += page
             page = await self._store.keys(page[-1].id, _PAGE)
         return found
-
-    def _made(
-        self, name: str, user: str, roles: tuple[str, ...], scopes: tuple[str, ...] | None, lasts: int | None
-    ) -> tuple[KeyRow, str]:
-        now, shown = self._desk.instance.clock.now(), new_key()
-        row = KeyRow(
-            id=new_id(now),
-            prefix=prefix_of(shown),
-            hash=hash_of(shown),
-            name=name,
-            user=user,
-            roles=roles,
-            scopes=scopes,
-            created_at=now,
-            created_by=self._who.by,
-            expires_at=None if lasts is None else now + lasts,
-        )
-        return row, shown
 
     def _entry(self, act: str, target: str, **details: object) -> Entry:
         now = self._desk.instance.clock.now()

@@ -185,6 +185,9 @@ class Definitions(Protocol):
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List the versions of a workflow, or the newest of every workflow."""
 
+    async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
+        """List the newest versions of workflows whose names come after one, by name."""
+
 
 class Views(Protocol):
     """What readers ask for."""

@@ -1,19 +1,20 @@
 """What people and operators do to executions: each is durable before it is answered, and taken at the next step.
 
 What is asked again under the same `key`, by the same person, was asked once: whoever repeats it is told how things
-stand now. The `audit` entry of an act is written with it, and not again when it is only repeated.
+stand now. The `audit` entry of an act is written with it, and not again when it is only repeated. Whoever waits only
+`within` some limit until the execution has taken it may be told how things stand without it; it is taken all the same.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.codec import decode_events
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.decide import decide
-from layover.core.engine.events import ExecutionReopened
+from layover.core.engine.events import ExecutionReopened, ExecutionResumed
 from layover.core.ids import uuid8
 from layover.core.payloads import plain
 from layover.core.people import Person, Refusal, Rules, check_delegation
@@ -24,20 +25,24 @@ from layover.runtime.executions import Executions
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from layover.core.engine.state import Execution as State
     from layover.ports.records import AuditEntry, Head, PointRow, Reserved
     from layover.runtime.cache import Kept
     from layover.runtime.views import Execution
+    from layover.runtime.wait_limits import WaitLimit
 
 _A_PAGE = 1_000
 _REOPENING = ("key:retry:", "key:rewind:")
 
 
-class Act(TypedDict, total=False):
-    """What goes with a command: how it is known when it comes again, and what is written of it."""
+class Act(NamedTuple):
+    """What goes with a command: how it is known again, what is written of it, and for how long it is waited for."""
 
-    source: str
-    audit: AuditEntry | None
+    source: str = ""
+    audit: AuditEntry | None = None
+    within: WaitLimit | None = None
 
 
 class Control(Executions):
@@ -51,6 +56,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Hold an execution: nothing starts from now on, and what is running comes to its end.
 
@@ -59,9 +65,9 @@ class Control(Executions):
         row, kept = await self._load(execution_id)
         if kept.state.facts.gate != "open" and row.head.commands_done >= row.head.commands_seq:
             return await self.get(execution_id)
-        return await self._send(execution_id, cmd.Pause(reason=reason, by=by), **_act("pause", by, key, audit))
+        return await self._send(execution_id, cmd.Pause(reason=reason, by=by), _act("pause", by, key, audit, within))
 
-    async def resume(
+    async def resume(  # noqa: PLR0913 - each is named where it is given
         self,
         execution_id: str,
         data: dict[str, object] | None = None,
@@ -70,11 +76,12 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Let an execution go on; the data becomes part of its variables."""
         given = cast("dict[str, object]", plain(data or {}))
         command = cmd.Resume(data=given, reason=reason, by=by)
-        return await self._effective(execution_id, command, _act("resume", by, key, audit))
+        return await self._effective(execution_id, command, _act("resume", by, key, audit, within))
 
     async def cancel(
         self,
@@ -84,18 +91,30 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """End an execution."""
-        return await self._send(execution_id, cmd.Cancel(reason=reason, by=by), **_act("cancel", by, key, audit))
+        act = _act("cancel", by, key, audit, within)
+        again = await self._is_repeated(checked_id(execution_id), act)
+        view = await self._send(execution_id, cmd.Cancel(reason=reason, by=by), act)
+        if view.closed and view.status != "cancelled" and not again:  # what was ahead of it in line led to the end
+            raise WrongState(f"The execution is {view.status}.", view.status)
+        return view
 
     async def retry(
-        self, execution_id: str, *, by: str | None = None, key: str | None = None, audit: AuditEntry | None = None
+        self,
+        execution_id: str,
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Go on with a failed execution, or with what waits for an operator, from what failed."""
-        act = _act("retry", by, key, audit)
-        return await self._effective(execution_id, cmd.Retry(by=by, key=act.get("source", "")), act)
+        act = _act("retry", by, key, audit, within)
+        return await self._effective(execution_id, cmd.Retry(by=by, key=act.source), act)
 
-    async def rewind(
+    async def rewind(  # noqa: PLR0913 - each is named where it is given
         self,
         execution_id: str,
         to: str,
@@ -104,10 +123,11 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
-        act = _act("rewind", by, key, audit)
-        command = cmd.Rewind(to=to, reason=reason, by=by, key=act.get("source", ""))
+        act = _act("rewind", by, key, audit, within)
+        command = cmd.Rewind(to=to, reason=reason, by=by, key=act.source)
         return await self._effective(execution_id, command, act)
 
     async def answer(  # noqa: PLR0913 - each is named where it is given
@@ -128,7 +148,7 @@ class Control(Executions):
         given = cmd.Answer(
             point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment, at=now
         )
-        source = _act(f"answer:{point}:{approved}", by, key).get("source", "")
+        source = _act(f"answer:{point}:{approved}", by, key).source
         lease_until = now + instance.settings.lease_ttl
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
         taken = await instance.store.answer(given, source, now, wish, audit)
@@ -165,7 +185,7 @@ class Control(Executions):
         found = check_delegation(row.point.rules or Rules(), Person(by, roles), row.point.decisions, to)
         if isinstance(found, Refusal):
             raise AnswerRefused(found.code, found.message)
-        return await self._send(row.execution_id, cmd.Delegate(point=point, by=by, roles=roles, to=to), **act)
+        return await self._send(row.execution_id, cmd.Delegate(point=point, by=by, roles=roles, to=to), act)
 
     async def cancel_point(
         self,
@@ -175,14 +195,15 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Give up waiting at a pause point; its node fails."""
-        act = _act(f"cancel_point:{point}", by, key, audit)
+        act = _act(f"cancel_point:{point}", by, key, audit, within)
         row = await self._point(point)
         if await self._is_repeated(row.execution_id, act):
             return await self.get(row.execution_id)
         _check_open(row)
-        return await self._send(row.execution_id, cmd.CancelPoint(point=point, reason=reason, by=by), **act)
+        return await self._send(row.execution_id, cmd.CancelPoint(point=point, reason=reason, by=by), act)
 
     async def _point(self, point: str) -> PointRow:
         row = await self.instance.store.point(point)
@@ -201,27 +222,52 @@ class Control(Executions):
             self.instance.meters.resume_errors += 1
             raise _does_not_fit(kept.state, command)
         if row.head.status in CLOSED:
-            return await self._reopen(row.head, kept, command, **act)
-        return await self._send(execution_id, command, **act)
+            return await self._reopen(row.head, kept, command, act)
+        view = await self._send(execution_id, command, act)
+        if isinstance(command, cmd.Resume) and kept.state.facts.gate != "open":
+            await self._check_heard(row.head, command, view)
+        return view
 
-    async def _send(self, execution_id: str, command: cmd.AnyCommand, **act: Unpack[Act]) -> Execution:
+    async def _check_heard(self, before: Head, command: cmd.Resume, view: Execution) -> None:
+        """Refuse a resume that came to nothing since somebody else was faster: what it brought is nowhere."""
+        resumed: list[ExecutionResumed] = []
+        since = before.last_seq + 1
+        while entries := await self.instance.store.history(view.id, since, _A_PAGE):
+            events = [event for entry in entries for event in decode_events(entry.events)]
+            resumed += [event for event in events if isinstance(event, ExecutionResumed)]
+            since = entries[-1].seq + entries[-1].count
+        said = (command.by, command.reason, command.data)
+        if any((event.by, event.reason, event.data) == said for event in resumed):
+            return
+        if resumed or view.closed:  # else it is not taken yet
+            self.instance.meters.resume_errors += 1
+            raise WrongState("Somebody else was faster: it is not held any more.", view.status)
+
+    async def _send(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
         """Put a command into the queue of an open execution, and wait until it has been taken from there."""
         instance, id_ = self.instance, checked_id(execution_id)
         kind, body = encode_command(command)
-        (taken,) = await instance.driver.send([Enqueue(execution_id=id_, kind=kind, body=body, **act)])
+        (taken,) = await instance.driver.send(
+            [Enqueue(execution_id=id_, kind=kind, body=body, source=act.source, audit=act.audit)]
+        )
         if isinstance(taken, Refused):
             if taken.code == "unknown_execution":
                 raise UnknownExecution(taken.message)
             row = await instance.store.get(id_)
             raise WrongState(taken.message, row.head.status if row is not None else "unknown")
-        await self._until_taken(id_, taken.n)
+        await self._until_taken(id_, taken.n, act)
         return await self.get(id_)
 
-    async def _until_taken(self, execution_id: str, n: int) -> None:
+    async def _until_taken(self, execution_id: str, n: int, act: Act) -> None:
         """Wait until an execution has taken the so-manieth of its commands, or is closed."""
-        await self.instance.listeners.until(execution_id, lambda head: head.commands_done >= n or head.status in CLOSED)
+        await self._until(execution_id, act, lambda head: head.commands_done >= n or head.status in CLOSED)
 
-    async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, **act: Unpack[Act]) -> Execution:
+    async def _until(self, execution_id: str, act: Act, wanted: Callable[[Head], bool]) -> None:
+        """Wait until an execution is as wanted, or for as long as whoever acts upon it does."""
+        waiting = self.instance.listeners.until(execution_id, wanted)
+        await (waiting if act.within is None else act.within.keep(waiting))
+
+    async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
         instance = self.instance
         now = instance.clock.now()
@@ -241,14 +287,14 @@ class Control(Executions):
             instance.driver.go_on(claimed, kept, lease_until)
         else:
             message = instance.beginning.ask_again(kept.state, claimed.head.priority)
-            instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.get("audit"))
+            instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.audit)
         seen = claimed.head.last_seq
-        await instance.listeners.until(head.execution_id, lambda head: head.last_seq > seen or head.owner is None)
+        await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
 
     async def _is_repeated(self, execution_id: str, act: Act) -> bool:
         """Return whether something was asked before, of the queue of an execution or when it was reopened."""
-        source = act.get("source")
+        source = act.source
         if not source:
             return False
         store = self.instance.store
@@ -263,15 +309,18 @@ class Control(Executions):
         return False
 
 
-def _act(what: str, by: str | None, key: str | None, audit: AuditEntry | None = None) -> Act:
+def _act(
+    what: str,
+    by: str | None,
+    key: str | None,
+    audit: AuditEntry | None = None,
+    within: WaitLimit | None = None,
+) -> Act:
     """Return what goes with a command of somebody; without a key it is another one each time."""
-    act = Act()
-    if key is not None:
-        known_by = uuid8("\0".join((what, by or "", key)))
-        act["source"] = f"key:{what.partition(':')[0]}:{known_by}"
-    if audit is not None:
-        act["audit"] = audit
-    return act
+    if key is None:
+        return Act(audit=audit, within=within)
+    known_by = uuid8("\0".join((what, by or "", key)))
+    return Act(f"key:{what.partition(':')[0]}:{known_by}", audit, within)
 
 
 def _check_open(row: PointRow) -> None:

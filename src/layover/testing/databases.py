@@ -45,20 +45,27 @@ class _Announced:
 
 _WRITING = frozenset(
     {
+        "add_key",
         "admit",
         "answer",
+        "begin_reply",
         "claim",
         "commit",
         "commit_informed",
         "dispatched",
+        "drop_reply",
+        "end_key",
+        "end_reply",
         "enqueue",
         "free",
         "keep_signal",
         "postpone",
         "release",
         "renew",
+        "replace_key",
         "save_version",
         "sent",
+        "set_standing",
     }
 )
 

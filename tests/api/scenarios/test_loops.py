@@ -46,8 +46,7 @@ async def test_pauses_in_nested_loops_each_stand_in_their_own_round(tmp_path: Pa
             assert listed["pausePoints"][-1]["loopScope"] == {"loopId": "inner", "iteration": round_}
             seen.append(point["id"])
             ahead = await resume(api, id_, f"ask:outer.{outer + 1}:inner.{round_}")
-            assert ahead.status in (404, 409)
-            assert ahead.code == ("snapshot_pending" if outer == 0 else ahead.code)
+            assert (ahead.status, ahead.code) == (409, "snapshot_pending")
             assert (await resume(api, id_, context, {"n": 10 * outer + round_})).status == 202
             await settled(api, id_)
         assert await output(api, id_) == [[0, 1, 2], [10, 11, 12]]
@@ -163,7 +162,7 @@ async def test_an_answer_to_what_has_expired_does_not_reach_the_next_round(tmp_p
 async def test_a_place_in_a_loop_that_runs_is_pending_until_it_is_reached(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
-        await save(api, flow(rounds("again", 2, call("first"), form(schema={}))))
+        await save(api, flow(rounds("again", 2, call("first", next="ask"), form(schema={}))))
         id_ = (await start(api, wait=False))["id"]
         begun = await work.begun()
         pending = await resume(api, id_, "ask:again.0")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.api.access.keys import hash_of, new_key, prefix_of
-from layover.ports.access import Key
+from layover.api.access.keys import made_key
 from layover.ports.records import AuditEntry
 from layover.runtime.ids import new_id
 
@@ -22,17 +21,7 @@ async def first_key(store: Store, now: int) -> str | None:
     """Make a key of an admin, if there was never any, and return it to be shown once; else None."""
     if await has_keys(store):
         return None
-    shown, key_id = new_key(), new_id(now)
-    key = Key(
-        id=key_id,
-        prefix=prefix_of(shown),
-        hash=hash_of(shown),
-        name="first key",
-        user="admin",
-        roles=("admin",),
-        created_at=now,
-        created_by="server",
-    )
-    entry = AuditEntry(id=new_id(now), at=now, user="server", act="key.add", target=key_id, credential="first start")
+    key, shown = made_key(now, name="first key", user="admin", roles=("admin",), by="server")
+    entry = AuditEntry(id=new_id(now), at=now, user="server", act="key.add", target=key.id, credential="first start")
     await store.add_key(key, entry)
     return shown

@@ -7,6 +7,9 @@ import re
 import secrets
 from typing import Final
 
+from layover.ports.access import Key
+from layover.runtime.ids import new_id
+
 _BYTES: Final = 32
 _SHOWN: Final = 12
 _FORM: Final = re.compile(r"lay_[A-Za-z0-9_-]{43}")
@@ -30,3 +33,38 @@ def prefix_of(key: str) -> str:
 def hash_of(key: str) -> bytes:
     """Return what is kept of a key: it is as long as the hash, so there is nothing to salt and nothing to slow down."""
     return hashlib.sha256(key.encode(errors="replace")).digest()
+
+
+def made_key(  # noqa: PLR0913 - each is a field of it
+    now: int,
+    *,
+    name: str,
+    user: str,
+    roles: tuple[str, ...],
+    by: str,
+    scopes: tuple[str, ...] | None = None,
+    lasts: int | None = None,
+) -> tuple[Key, str]:
+    """Return what is kept of a key that is made by somebody, for ever or for some time; and the key itself."""
+    shown = new_key()
+    row = Key(
+        id=new_id(now),
+        prefix=prefix_of(shown),
+        hash=hash_of(shown),
+        name=name,
+        user=user,
+        roles=roles,
+        scopes=scopes,
+        created_at=now,
+        created_by=by,
+        expires_at=None if lasts is None else now + lasts,
+    )
+    return row, shown
+
+
+def made_in_place_of(old: Key, now: int, by: str) -> tuple[Key, str] | None:
+    """Return a key for the same user that lasts as long as another; None if that one has ended."""
+    if old.ended_at is not None or (old.expires_at is not None and old.expires_at <= now):
+        return None
+    lasts = None if old.expires_at is None else old.expires_at - old.created_at
+    return made_key(now, name=old.name, user=old.user, roles=old.roles, by=by, scopes=old.scopes, lasts=lasts)

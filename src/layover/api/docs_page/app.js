@@ -50,6 +50,12 @@ function outline(schema, depth = 0) {
   return [found.type || "any JSON", found.format ? `(${found.format})` : ""].join(" ").trim();
 }
 
+// What somebody might write in a field, or what holds if it is left empty.
+function hint({ example, schema }) {
+  if (schema.type === "array") return ((schema.items || {}).examples || ["one in each line"]).join("\n");
+  return String(example ?? schema.default ?? (schema.examples || [""])[0]);
+}
+
 function quoted(text) {
   return `'${String(text).replaceAll("'", "'\\''")}'`;
 }
@@ -66,7 +72,13 @@ class Form {
     this.mediaField = make("select", {}, ...this.media.map((one) => make("option", {}, one)));
     this.body = make("textarea", { spellcheck: false });
     this.curl = make("pre", {});
-    this.answer = make("pre", { hidden: true });
+    this.status = make("p", { className: "status" });
+    this.heads = make("pre", {});
+    this.text = make("pre", { tabIndex: 0 });
+    this.text.setAttribute("aria-label", "answer");
+    this.answer = make("div", { hidden: true }, this.status,
+      make("details", { className: "heads" }, make("summary", {}, "Headers"), this.heads), this.text);
+    this.answer.setAttribute("aria-live", "polite");
     if (body) this.showExample();
     this.mediaField.addEventListener("change", () => this.showExample());
   }
@@ -75,7 +87,8 @@ class Form {
     const choices = parameter.schema.enum;
     const field = choices
       ? make("select", {}, make("option", { value: "" }, ""), ...choices.map((one) => make("option", {}, String(one))))
-      : make("input", { type: "text", placeholder: String(parameter.example ?? parameter.schema.default ?? "") });
+      : make(parameter.schema.type === "array" ? "textarea" : "input", { placeholder: hint(parameter), spellcheck: false });
+    if (field.rows) field.rows = 2;
     field.setAttribute("aria-label", parameter.name);
     return field;
   }
@@ -100,7 +113,7 @@ class Form {
     const query = new URLSearchParams();
     for (const one of this.parameters) {
       if (one.in !== "query" || one.field.value === "") continue;
-      const values = one.schema.type === "array" ? one.field.value.split(",") : [one.field.value];
+      const values = one.schema.type === "array" ? one.field.value.split("\n").filter(Boolean) : [one.field.value];
       for (const value of values) query.append(one.name, value);
     }
     return `${location.origin}${BASE}${path}${query.size ? `?${query}` : ""}`;
@@ -126,25 +139,33 @@ class Form {
     if (key.value) headers.Authorization = `Bearer ${key.value}`;
     const body = this.media.length && this.body.value ? this.body.value : undefined;
     this.answer.hidden = false;
-    this.answer.textContent = "…";
+    this.say("…");
+    this.heads.textContent = this.text.textContent = "";
     try {
       const response = await fetch(this.address(), { method: this.method, headers, body, signal: stop, cache: "no-store" });
-      const head = [`${response.status} ${response.statusText}`, ...[...response.headers].map((one) => one.join(": "))];
-      await this.show(response, head.join("\n"));
+      this.say(`${response.status} ${response.statusText}`, response.ok ? "good" : "bad");
+      this.heads.textContent = [...response.headers].map((one) => one.join(": ")).join("\n");
+      await this.show(response);
     } catch (error) {
-      this.answer.textContent += `\n${error.name === "AbortError" ? "Stopped." : error}`;
+      if (error.name === "AbortError") this.say(`${this.status.textContent} (stopped)`);
+      else this.say(`Nothing came back: ${error.message}`, "bad");
     }
   }
 
+  say(text, kind = "") {
+    this.status.textContent = text;
+    this.status.className = `status ${kind}`;
+  }
+
   // What comes is shown as it comes: a stream has no end.
-  async show(response, head) {
+  async show(response) {
     let text = "";
     const reader = response.body ? response.body.pipeThrough(new TextDecoderStream()).getReader() : null;
     while (reader && text.length < LONGEST) {
       const { done, value } = await reader.read();
       if (done) break;
       text += value;
-      this.answer.textContent = `${head}\n\n${text}`;
+      this.text.textContent = text;
     }
     if (reader && text.length >= LONGEST) await reader.cancel();
     try {
@@ -152,7 +173,8 @@ class Form {
     } catch {
       // it is no JSON, or not all of it
     }
-    this.answer.textContent = `${head}\n\n${text.slice(0, LONGEST)}`;
+    this.text.textContent = text.slice(0, LONGEST);
+    this.answer.scrollIntoView({ block: "nearest" });
   }
 }
 
@@ -160,13 +182,13 @@ function parameterTable(form) {
   if (!form.parameters.length) return null;
   const rows = form.parameters.map((one) =>
     make("tr", {},
-      make("td", {}, make("code", {}, one.name), one.required ? " (needed)" : ""),
-      make("td", { className: "soft" }, one.in),
-      make("td", {}, told(one.description, "span"), " ", make("span", { className: "soft" }, outline(one.schema))),
+      make("td", {}, make("code", {}, one.name), one.required ? " needed" : "",
+        make("div", { className: "soft" }, `${one.in}, ${outline(one.schema)}`)),
+      make("td", {}, told(one.description, "span")),
       make("td", {}, one.field),
     ),
   );
-  return make("table", {}, make("tbody", {}, ...rows));
+  return make("table", { className: "parameters" }, make("tbody", {}, ...rows));
 }
 
 function bodyPart(form) {
@@ -174,15 +196,13 @@ function bodyPart(form) {
   const content = form.operation.requestBody.content[form.media[0]];
   const names = form.examples().map(([name]) => name);
   const choice = make("select", {}, ...names.map((name) => make("option", {}, name)));
-  choice.setAttribute("aria-label", "example");
   choice.addEventListener("change", () => form.showExample(choice.value));
   form.body.setAttribute("aria-label", "body");
   form.mediaField.setAttribute("aria-label", "media type");
   return make("div", {},
     make("h3", {}, form.operation.requestBody.required ? "Body" : "Body (may be left out)"),
-    make("div", { className: "acts" }, form.mediaField, names.length ? choice : null),
-    form.body,
-    make("pre", {}, outline(content.schema)),
+    make("div", { className: "acts" }, form.media.length > 1 ? form.mediaField : null, names.length > 1 ? make("label", {}, "Example ", choice) : null),
+    make("div", { className: "sides" }, form.body, make("pre", {}, outline(content.schema))),
   );
 }
 
@@ -199,9 +219,17 @@ function answerTable(operation) {
   return make("table", {}, make("tbody", {}, ...rows));
 }
 
+// Only pages that came safely, or from this machine, may write to the clipboard.
+function copyButton(form) {
+  if (!navigator.clipboard) return null;
+  const copy = make("button", { type: "button" }, "Copy");
+  copy.addEventListener("click", () => navigator.clipboard.writeText(form.curl.textContent));
+  return copy;
+}
+
 function opened(details, method, path, operation) {
   const form = new Form(method, path, operation);
-  const send = make("button", { type: "button" }, "Send");
+  const send = make("button", { type: "button", className: "main" }, "Send");
   const stop = make("button", { type: "button", disabled: true }, "Stop");
   let stopping = null;
   send.addEventListener("click", async () => {
@@ -213,7 +241,7 @@ function opened(details, method, path, operation) {
   });
   stop.addEventListener("click", () => stopping && stopping.abort());
   const inside = make("div", {}, ...paragraphs(operation.description), parameterTable(form), bodyPart(form),
-    make("h3", {}, "Request"), form.curl, make("div", { className: "acts" }, send, stop), form.answer,
+    make("h3", {}, "Request"), form.curl, make("div", { className: "acts" }, send, stop, copyButton(form)), form.answer,
     make("h3", {}, "Answers"), answerTable(operation));
   inside.addEventListener("input", () => form.write());
   form.write();
@@ -228,7 +256,9 @@ function routeOf(method, path, operation) {
   details.querySelector("summary").lastChild.className = "told";
   details.dataset.words = `${method} ${path} ${operation.summary} ${operation.operationId}`.toLowerCase();
   details.addEventListener("toggle", () => {
-    if (details.open && details.children.length === 1) opened(details, method, path, operation);
+    if (!details.open) return;
+    if (details.children.length === 1) opened(details, method, path, operation);
+    history.replaceState(null, "", `#${details.id}`);
   });
   return details;
 }
@@ -285,6 +315,25 @@ async function read() {
   }
 }
 
-key.addEventListener("change", () => api || read());
+// Says whose key it is.
+async function introduce() {
+  const who = document.getElementById("who");
+  who.textContent = "";
+  if (!key.value) return;
+  try {
+    const headers = { Authorization: `Bearer ${key.value}` };
+    const response = await fetch(`${BASE}/api/v1/me`, { headers, cache: "no-store" });
+    const me = await response.json();
+    who.className = response.ok ? "good" : "bad";
+    who.textContent = response.ok ? [me.user, me.roles.join(", ")].filter(Boolean).join(": ") : me.detail;
+  } catch (error) {
+    who.textContent = error.message;
+  }
+}
+
+key.addEventListener("change", () => {
+  introduce();
+  if (!api) read();
+});
 document.getElementById("find").addEventListener("input", find);
 read();

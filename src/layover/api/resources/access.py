@@ -6,11 +6,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from layover.api.resources.shared import Body, Moment, Resource, Value
+from layover.api.resources.shared import Body, Length, Moment, Resource, Value
 
 # What stands in lists and in logs has no line breaks; `$` alone would let one pass at the end.
 _Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", examples=["ada"])]
-_Length = Annotated[str, Meta(max_length=50, examples=["90d"])]
 
 
 class KeyBody(Body, frozen=True, kw_only=True):
@@ -20,13 +19,13 @@ class KeyBody(Body, frozen=True, kw_only=True):
     user: _Name
     roles: Annotated[list[_Name], Meta(max_length=50)]
     scopes: Annotated[list[str], Meta(max_length=50)] | None = None
-    expires_in: _Length | None = None
+    expires_in: Length | None = None
 
 
 class RotateBody(Body, frozen=True, kw_only=True):
     """For how long the old key still works, so that whoever uses it can change over."""
 
-    grace: _Length | None = None
+    grace: Length | None = None
 
 
 class NewKey(Resource, frozen=True, kw_only=True):

@@ -13,9 +13,11 @@ from layover.api.resources.shared import (
     ContextId,
     ExecutionId,
     Failure,
+    Length,
     Moment,
     Reason,
     Resource,
+    Uuid,
     Value,
     WorkflowName,
 )
@@ -229,12 +231,12 @@ class StartBody(Body, frozen=True, kw_only=True):
     workflow: WorkflowName
     version: Annotated[int, Meta(ge=1)] | None = None
     input: Value = None
-    id: str | None = None
+    id: Uuid | None = None
     tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=50)] = []
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
-    delay: Annotated[str, Meta(max_length=50, examples=["1h30m"])] | None = None
+    delay: Length | None = None
     correlation_id: Annotated[str, Meta(max_length=255)] | None = None
-    wait: Annotated[str, Meta(max_length=50, examples=["10s"])] | None = None
+    wait: Length | None = None
 
 
 class ResumeBody(Body, frozen=True, kw_only=True):

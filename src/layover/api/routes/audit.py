@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
-from layover.api.presenting.moments import moment
+from layover.api.presenting.access import audit_entry_of
 from layover.api.resources.access import AuditEntry
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
@@ -18,7 +18,6 @@ from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
     from layover.api.calls import Call
-    from layover.ports.records import AuditEntry as Row
 
 routes = Routes("Audit", "What was done by whom.")
 
@@ -55,18 +54,4 @@ async def audit(call: Call[None, AuditQuery]) -> Reply:
     )
     rows = await call.services.store.audit(wanted)
     following = cursor_of(rows[most - 1].at, rows[most - 1].id) if len(rows) > most else None
-    return Reply(Page(items=[_told(row) for row in rows[:most]], next=following))
-
-
-def _told(row: Row) -> AuditEntry:
-    return AuditEntry(
-        id=row.id,
-        at=moment(row.at),
-        user=row.user,
-        act=row.act,
-        target=row.target,
-        execution_id=row.execution_id or None,
-        credential=row.credential,
-        request_id=row.request_id,
-        details=msgspec.json.decode(row.details),
-    )
+    return Reply(Page(items=[audit_entry_of(row) for row in rows[:most]], next=following))

@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     from layover.api.routing import NoQuery
     from layover.ports.records import AuditEntry, PointRow
     from layover.runtime import views
+    from layover.runtime.wait_limits import WaitLimit
 
-routes = Routes("Control", "What operators do to executions.", prefix="/api/v1")
+routes = Routes(
+    "Control",
+    "What operators do to executions. An execution that does not take it within 10 seconds, since nothing drives it, "
+    "is answered as it is; it takes it before anything else.",
+    prefix="/api/v1",
+)
 
 _NEEDS: Final = ("execution:cancel",)
 _PROBLEMS: Final = ("malformed_id", "unknown_execution", "wrong_state")
@@ -30,11 +36,12 @@ _TOO_LATE: Final = frozenset({"pause_expired", "deadline_passed"})
 
 
 class _By(TypedDict):
-    """Who does it, and how it is known again."""
+    """Who does it, how it is known again, and for how long it is waited for."""
 
     by: str
     key: str | None
     audit: AuditEntry
+    within: WaitLimit
 
 
 @routes.post(
@@ -121,7 +128,7 @@ async def rewind_execution(call: Call[RewindBody, NoQuery]) -> Reply:
 
 def _by(call: Call[Any, Any], act: str) -> _By:
     audit = entry_of(call, act, execution_id=call.path["id"].lower())
-    return _By(by=call.caller.user, key=key_of(call, act), audit=audit)
+    return _By(by=call.caller.user, key=key_of(call, act), audit=audit, within=call.within)
 
 
 async def _resumed(call: Call[ResumeBody, NoQuery]) -> views.Execution:

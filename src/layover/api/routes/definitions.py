@@ -17,6 +17,7 @@ from layover.api.definitions import (
     known_types,
     plan_from,
     wanted_version,
+    workflows,
 )
 from layover.api.openapi_examples import DEFINITION
 from layover.api.presenting.executions import failure_of, node_of
@@ -29,7 +30,6 @@ from layover.api.resources.workflows import Bundle, BundleBody, Checked, DryRun,
 from layover.api.routing import NoQuery, Routes
 from layover.core.definitions.problems import InvalidDefinition
 from layover.runtime import rehearsing
-from layover.runtime.errors import UnknownWorkflow
 from layover.runtime.node_executions import node_executions
 
 if TYPE_CHECKING:
@@ -107,16 +107,18 @@ async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
 async def export_workflows(call: Call[None, ExportQuery]) -> Reply:
     """Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it."""
     store = call.services.store
-    deleted = {one.workflow for one in await store.standings() if one.state == "deleted"}
-    newest = {one.workflow: one for one in await store.versions() if one.workflow not in deleted}
-    for name in call.query.name:
-        if name not in newest:
-            raise UnknownWorkflow(f"There is no workflow `{name[:255]}`.")
-    names = sorted(set(call.query.name) or newest)
+    names = call.query.name
+    for name in names:
+        await call.engine.standing(name)
+    newest = (
+        [await store.latest(name) for name in sorted(set(names))]
+        if names
+        else [version async for version, _ in workflows(store)]
+    )
     return Reply(
         Bundle(
             exported_at=moment(call.engine.instance.clock.now()),
-            workflows=[msgspec.json.decode(newest[name].document) for name in names],
+            workflows=[msgspec.json.decode(one.document) for one in newest if one is not None],
         )
     )
 

@@ -54,7 +54,7 @@ class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = []  # each may be several, with commas between them
     tag: Text | None = None
     where: Annotated[
-        list[Annotated[str, Meta(max_length=10_000, examples=["input.total>1000", "input.tier=gold"])]],
+        list[Annotated[str, Meta(max_length=1_000, examples=["input.total>1000", "input.tier=gold"])]],
         Meta(max_length=20),
     ] = []
     parent_id: ExecutionId | None = None

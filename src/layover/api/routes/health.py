@@ -12,6 +12,7 @@ from layover.api.metrics import MEDIA_TYPE, exposition
 from layover.api.resources.health import Check, Health, Readiness
 from layover.api.routing import Routes
 from layover.core.errors import LayoverError
+from layover.runtime.errors import EngineClosed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from layover.api.calls import Call
     from layover.api.routing import NoQuery
     from layover.api.services import Services
+    from layover.runtime.instance import Instance
 
 _log = logging.getLogger("layover.api")
 
@@ -39,16 +41,16 @@ async def readyz(call: Call[None, NoQuery]) -> Reply:
 
     What exactly is wrong is in the log, since anybody may ask this.
     """
-    services = call.services
-    if services.stopping.is_set():
+    engine, instance = call.engine, _instance(call.services)
+    if instance is None:
         return Reply(Readiness(status="not_ready", checks={"server": Check(ok=False, detail="It is stopping.")}), 503)
     checks = {
-        "database": await _tried("database", _writes(services)),
-        "migrations": await _tried("migrations", services.store.check_shape()),
-        "worker": Check(ok=services.engine.is_working, detail="" if services.engine.is_working else "It has stopped."),
+        "database": await _tried("database", _writes(instance)),
+        "migrations": await _tried("migrations", instance.store.check_shape()),
+        "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It has stopped."),
     }
     ready = all(check.ok for check in checks.values())
-    told = Readiness(status="ready" if ready else "not_ready", instance=services.engine.instance.id, checks=checks)
+    told = Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)
     return Reply(told, 200 if ready else 503)
 
 
@@ -60,12 +62,19 @@ async def metrics(call: Call[None, NoQuery]) -> Reply:
     return Reply(await exposition(call.services), media_type=MEDIA_TYPE)
 
 
-async def _writes(services: Services) -> None:
+def _instance(services: Services) -> Instance | None:
+    """Return what works here; None if it is stopping, or has stopped."""
+    try:
+        return None if services.stopping.is_set() else services.engine.instance
+    except EngineClosed:
+        return None
+
+
+async def _writes(instance: Instance) -> None:
     """Take a lock that nobody else wants: a database that can only be read, or is full, does not let us."""
-    instance = services.engine.instance
     name, now = f"ready {instance.id}", instance.clock.now()
-    await services.store.lock(name, instance.id, now, now)
-    await services.store.unlock(name, instance.id)
+    await instance.store.lock(name, instance.id, now, now)
+    await instance.store.unlock(name, instance.id)
 
 
 async def _tried(what: str, check: Awaitable[None]) -> Check:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.access.keys import hash_of, new_key, prefix_of
+from layover.api.access.keys import made_in_place_of, made_key
 from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS, permissions_of
+from layover.api.presenting.access import key_of
 from layover.api.presenting.moments import moment
 from layover.api.problems import Refusal
 from layover.api.resources.access import Key, KeyBody, Me, NewKey, RotateBody
@@ -19,12 +20,12 @@ from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
 from layover.core.definitions.durations import parse_duration
-from layover.ports.access import Key as KeyRow
-from layover.runtime.ids import MalformedId, checked_id, new_id
+from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
     from layover.api.calls import Call
     from layover.api.routing import NoQuery
+    from layover.ports.access import Key as KeyRow
 
 routes = Routes("Keys", "Keys to use this interface with, and who the caller is.")
 
@@ -65,7 +66,16 @@ async def add_key(call: Call[KeyBody, NoQuery]) -> Reply:
     if unknown:
         raise Refusal("invalid_body", "The body is not as it should be.", errors=unknown)
     lasts = None if body.expires_in is None else _length(body.expires_in, "expires_in", least=1)
-    row, shown = _made(call, body.name, body.user, tuple(body.roles), scopes=scopes, lasts=lasts)
+    row, shown = made_key(
+        call.engine.instance.clock.now(),
+        name=body.name,
+        user=body.user,
+        roles=tuple(body.roles),
+        by=call.caller.user,
+        scopes=scopes,
+        lasts=lasts,
+    )
+    _check_gift(call, row)
     entry = call.audit("key.add", row.id, user=row.user, roles=row.roles, scopes=row.scopes, expires_at=row.expires_at)
     await call.services.store.add_key(row, entry)
     return Reply(_shown(row, shown), 201)
@@ -79,7 +89,7 @@ async def list_keys(call: Call[None, KeysQuery]) -> Reply:
     after = parsed_uuid(query.cursor)[1] if query.cursor is not None else ""
     rows = await call.services.store.keys(after, most + 1)
     following = cursor_of(rows[most - 1].created_at, rows[most - 1].id) if len(rows) > most else None
-    return Reply(Page(items=[_told(row) for row in rows[:most]], next=following))
+    return Reply(Page(items=[key_of(row) for row in rows[:most]], next=following))
 
 
 @routes.delete("/keys/{id}", needs=("admin",), answers={204: None}, problems=("unknown_key",))
@@ -107,10 +117,11 @@ async def rotate_key(call: Call[RotateBody, NoQuery]) -> Reply:
     now = call.engine.instance.clock.now()
     grace = 0 if call.body.grace is None else _length(call.body.grace, "grace", least=0)
     old = await _found(call)
-    if old.ended_at is not None or (old.expires_at is not None and old.expires_at <= now):
+    made = made_in_place_of(old, now, call.caller.user)
+    if made is None:
         raise _gone()
-    lasts = None if old.expires_at is None else old.expires_at - old.created_at
-    row, shown = _made(call, old.name, old.user, old.roles, scopes=old.scopes, lasts=lasts)
+    row, shown = made
+    _check_gift(call, row)
     entry = call.audit("key.rotate", old.id, by=row.id, user=row.user, ends_at=now + grace)
     is_replaced = await call.services.store.replace_key(old.id, row, now + grace, entry)
     call.services.guard.forget(old.id)
@@ -119,33 +130,11 @@ async def rotate_key(call: Call[RotateBody, NoQuery]) -> Reply:
     return Reply(_shown(row, shown), 201)
 
 
-def _made(
-    call: Call[KeyBody, NoQuery] | Call[RotateBody, NoQuery],
-    name: str,
-    user: str,
-    roles: tuple[str, ...],
-    *,
-    scopes: tuple[str, ...] | None,
-    lasts: int | None,
-) -> tuple[KeyRow, str]:
-    """Return a row and the key itself; nobody can give more than they have."""
-    more = permissions_of(roles, scopes) - call.caller.permissions
+def _check_gift(call: Call[Any, Any], row: KeyRow) -> None:
+    """Refuse a key that permits more than its maker may: nobody can give more than they have."""
+    more = permissions_of(row.roles, row.scopes) - call.caller.permissions
     if more:
         raise Refusal("forbidden", f"A key cannot permit more than its maker may: {', '.join(sorted(more))}.")
-    now, shown = call.engine.instance.clock.now(), new_key()
-    row = KeyRow(
-        id=new_id(now),
-        prefix=prefix_of(shown),
-        hash=hash_of(shown),
-        name=name,
-        user=user,
-        roles=roles,
-        scopes=scopes,
-        created_at=now,
-        created_by=call.caller.user,
-        expires_at=None if lasts is None else now + lasts,
-    )
-    return row, shown
 
 
 async def _found(call: Call[None, NoQuery] | Call[RotateBody, NoQuery]) -> KeyRow:
@@ -186,18 +175,3 @@ def _length(text: str, path: str, *, least: int) -> int:
 
 def _shown(row: KeyRow, key: str) -> NewKey:
     return NewKey(id=row.id, key=key, prefix=row.prefix, expires_at=moment(row.expires_at))
-
-
-def _told(row: KeyRow) -> Key:
-    return Key(
-        id=row.id,
-        prefix=row.prefix,
-        name=row.name,
-        user=row.user,
-        roles=list(row.roles),
-        scopes=None if row.scopes is None else list(row.scopes),
-        created_at=moment(row.created_at),
-        created_by=row.created_by,
-        expires_at=moment(row.expires_at),
-        ended_at=moment(row.ended_at),
-    )

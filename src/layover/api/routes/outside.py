@@ -27,7 +27,6 @@ _TOKEN_PROBLEMS = ("unknown_token", "token_used")
     body=SignalBody,
     answers={202: Delivered, 200: Delivered},
     problems=("payload_reserved",),
-    examples={"a signal": {"name": "payment.settled", "key": "order-1", "data": {"amount": 12.5}}},
 )
 async def send_signal(call: Call[SignalBody, NoQuery]) -> Reply:
     """Send a signal: whoever waits for it goes on. One with an id that is known is ignored."""

@@ -43,7 +43,6 @@ async def get_pause_point(call: Call[None, NoQuery]) -> Reply:
     body_required=False,
     answers={201: PausePoint, 200: PausePoint},
     problems=PROBLEMS,
-    examples={"a form": {"data": {"size": "large"}}, "an approval": {"approved": True, "comment": "Fine by me"}},
 )
 async def answer_pause_point(call: Call[AnswerBody, NoQuery]) -> Reply:
     """Answer a pause point; the same answer by the same person again changes nothing."""

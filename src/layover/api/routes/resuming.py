@@ -54,7 +54,6 @@ class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     body_required=False,
     answers={202: Resumed},
     problems=tuple(dict.fromkeys((*_FINDING, *PROBLEMS))),
-    examples={"a form": {"input": {"size": "large"}}, "an approval": {"approved": True, "comment": "Fine by me"}},
 )
 async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
     """Resume at a pause point: it is started at once, or waits in line."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from layover.core.definitions.durations import format_duration, parse_duration
 from layover.runtime.errors import AlreadyExists
 from layover.runtime.executions import Options
 from layover.runtime.ids import checked_id, id_from_key, new_id
+from layover.runtime.wait_limits import WaitLimit
 
 if TYPE_CHECKING:
     from layover.api.calls import Call
@@ -53,12 +53,12 @@ def _scope(call: Call[StartBody, NoQuery]) -> str:
         "payload_reserved",
     ),
     scope=_scope,
-    examples={"an order": {"workflow": "order", "input": {"order_id": "A-1"}, "wait": "10s"}},
 )
 async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     """Start an execution.
 
-    With `wait`, the answer comes when it has ended (200) or waits for a person, or when the time is over (202).
+    With `wait`, the answer comes when it has ended (200) or waits for a person, or when the time is over or the server
+    stops (202).
     """
     body = call.body
     wait, delay = _duration(call, "wait"), _duration(call, "delay")
@@ -74,7 +74,8 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     )
     view = await _started(call, options)
     if wait:
-        view = await _waited(call.engine, view, wait / 1000)
+        limit = WaitLimit(wait / 1000, call.services.stopping)
+        view = await limit.keep(call.engine.wait(view.id, "people")) or await call.engine.get(view.id)
     elif view.version is None:
         view = await call.engine.get(view.id)  # which of the versions it has is only known to the store
     status = 200 if wait and view.closed else 202
@@ -104,14 +105,6 @@ async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Ex
         if await is_done(call, _ACT, id_):
             return await engine.get(id_)
         raise
-
-
-async def _waited(engine: Engine, view: views.Execution, seconds: float) -> views.Execution:
-    try:
-        async with asyncio.timeout(seconds):
-            return await engine.wait(view.id, "people")
-    except TimeoutError:
-        return await engine.get(view.id)
 
 
 async def _told(engine: Engine, view: views.Execution) -> Execution:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.calls import Reply
-from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of, wanted_version
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of, wanted_version, workflows
 from layover.api.differences import differences
 from layover.api.openapi_examples import DEFINITION
 from layover.api.presenting.graphs import graph_of
@@ -121,11 +121,12 @@ async def list_workflows(call: Call[None, PageQuery]) -> Reply:
     after, limit = call.query.cursor, _limit(call)
     if after and not _NAME.fullmatch(after):
         raise Refusal("malformed_cursor", "The cursor is none that was given out: use the `next` of a page as it is.")
-    store = call.services.store
-    standings = {one.workflow: one for one in await store.standings()}
-    found = sorted((one for one in await store.versions() if one.workflow > after), key=lambda one: one.workflow)
-    listed = [one for one in found if not _is_deleted(standings.get(one.workflow))]
-    items = [summary_of(one, standings.get(one.workflow)) for one in listed[:limit]]
+    listed: list[WorkflowSummary] = []
+    async for version, standing in workflows(call.services.store, after, limit + 1):
+        listed.append(summary_of(version, standing))
+        if len(listed) > limit:
+            break
+    items = listed[:limit]
     return Reply(Page(items=items, next=items[-1].name if len(listed) > limit else None))
 
 

@@ -14,7 +14,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _ABSENT: Final = object()
-Overwritten: TypeAlias = tuple[dict[Any, Any], object, object]
+Overwritten: TypeAlias = tuple[dict[Any, Any], Any, Any]
 
 
 class Journal:
@@ -35,10 +35,7 @@ class Journal:
         self._undo.clear()
 
     def overwritten(self, table: dict[K, V]) -> dict[K, V]:
-        """Return what stood last in the rows of a table that were written since the last `keep`, but for what is there.
-
-        Of a row that was dropped that is what was in it then.
-        """
+        """Return what each row of a table held before it was last written or dropped, of those since the last `keep`."""
         return {key: value for rows, key, value in self._undo if rows is table and value is not _ABSENT}
 
     def revert(self) -> None:

@@ -180,3 +180,8 @@ def versions(db: MemoryDatabase, workflow: str | None) -> list[Version]:
         return [one for one in db.versions if one.workflow == workflow]
     newest = {one.workflow: one for one in db.versions}
     return [newest[name] for name in sorted(newest)]
+
+
+def workflows(db: MemoryDatabase, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows whose names come after one, by name."""
+    return [one for one in versions(db, None) if one.workflow > after][: at_most(limit)]

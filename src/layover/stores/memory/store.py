@@ -280,6 +280,10 @@ class MemoryStore(MemoryAccess):
         """List versions."""
         return reading.versions(await self._turn(), workflow)
 
+    async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
+        """List workflows."""
+        return reading.workflows(await self._turn(), after, limit)
+
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:

@@ -56,18 +56,18 @@ async def _with_commands(db: Runs, taken: list[Row]) -> tuple[Claimed, ...]:
 
 async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
     """Keep what is driven; return what was lost."""
-    epochs = {lease.execution_id: lease.epoch for lease in leases}
-    left, lost = list(epochs), set[str]()
+    left = list(dict.fromkeys((lease.execution_id, lease.epoch) for lease in leases))
+    lost = set[tuple[str, int]]()
     for tries in range(_TRIES + 1):
         if not left:
             break
         if tries:
             await asyncio.sleep(_BETWEEN_TRIES)
         statement = "renew" if tries < _TRIES else "renew_waiting"
-        rows = await db.fetch(statement, instance, left, [epochs[id_] for id_ in left], until)
-        left = [id_ for id_, busy in rows if busy]
-        lost |= {id_ for id_, busy in rows if not busy}
-    return [lease.execution_id for lease in leases if lease.execution_id in lost]
+        rows = await db.fetch(statement, instance, [id_ for id_, _ in left], [epoch for _, epoch in left], until)
+        left = [(id_, epoch) for id_, epoch, busy in rows if busy]
+        lost |= {(id_, epoch) for id_, epoch, busy in rows if not busy}
+    return [lease.execution_id for lease in leases if (lease.execution_id, lease.epoch) in lost]
 
 
 async def release(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
+from layover.core.engine.events import PointKind
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most, check_ids
 from layover.stores.containment import check_where
@@ -46,6 +47,7 @@ _NEWEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
 _OLDEST = (-(2**63), "")
 _LONGEST = (-(2**63), "00000000-0000-0000-0000-000000000000")
 _WAITING = frozenset({"open", "answered"})
+_KINDS: tuple[str, ...] = get_args(PointKind)
 _ALL_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS
 _FIRST_PART, _LARGEST_PART = 100, 1_000  # executions whose inputs are read at once
 
@@ -182,7 +184,7 @@ async def points(db: Runs, wanted: PointFilter) -> list[PointRow]:
     return [point_of(row) for row in rows]
 
 
-async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> Sequence[Row]:
+async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> list[Row]:
     """Read points that are not done with."""
     match wanted.workflow, wanted.kind:
         case None, None:
@@ -190,7 +192,7 @@ async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> 
         case None, kind:
             return await db.fetch("points_waiting_of_kind", *usual, kind)
         case workflow, None:
-            return await db.fetch("points_waiting_of_workflow", *usual, workflow)
+            return await db.fetch("points_waiting_of_workflow", *usual, workflow, _KINDS)
         case workflow, kind:
             return await db.fetch("points_waiting_of", *usual, workflow, kind)
 
@@ -239,3 +241,8 @@ async def versions(db: Runs, workflow: str | None) -> list[Version]:
         return [version_of(row) for row in await db.fetch("versions_of", workflow)]
     # The index has names and numbers the other way round.
     return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]
+
+
+async def workflows(db: Runs, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows whose names come after one, by name."""
+    return [version_of(row) for row in await db.fetch("workflows", after, at_most(limit))]

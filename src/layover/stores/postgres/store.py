@@ -398,6 +398,10 @@ class PostgresStore(PostgresAccess):
         """List versions."""
         return await reading.versions(self._db, workflow)
 
+    async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
+        """List workflows."""
+        return await reading.workflows(self._db, after, limit)
+
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:

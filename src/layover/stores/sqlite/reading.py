@@ -192,5 +192,10 @@ def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
     return [version_of(row) for row in db.execute(SQL["versions_of"], {"workflow": workflow})]
 
 
+def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows whose names come after one, by name."""
+    return [version_of(row) for row in db.execute(SQL["workflows"], {"after": after, "limit": at_most(limit)})]
+
+
 def _list(values: Sequence[str]) -> str | None:
     return msgspec.json.encode(values).decode() if values else None

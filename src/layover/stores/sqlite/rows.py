@@ -151,7 +151,7 @@ def place_of_row(row: Row) -> Place:
 
 def point_of(row: Row) -> PointRow:
     """Return a pause point."""
-    _id, execution_id, workflow, status, closed_at, body, schema = row
+    _id, execution_id, workflow, status, closed_at, body, schema, *_ = row  # some are merged by their age
     return PointRow(
         execution_id=text(cast(bytes, execution_id)),
         workflow=cast(str, workflow),

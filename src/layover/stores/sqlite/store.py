@@ -363,6 +363,10 @@ class SqliteStore(SqliteAccess):
         """List versions."""
         return await self._read(lambda db: reading.versions(db, workflow))
 
+    async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
+        """List workflows."""
+        return await self._read(lambda db: reading.workflows(db, after, limit))
+
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:

@@ -1,54 +1,17 @@
--- The index has them by kind, so the lists of all kinds are merged: no further than the page goes. A CASE is taken to
--- leave half of the rows. Else it is taken to leave hardly any, if none were ever counted: all would be sorted.
-SELECT id, execution_id, workflow, status, closed_at, body, schema
-FROM (
+SELECT p.id, p.execution_id, p.workflow, p.status, p.closed_at, p.body, p.schema
+FROM unnest($6::text[]) AS k (kind)
+CROSS JOIN LATERAL (
     SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
     FROM layover.pause_points
     WHERE status IN ('open', 'answered')
         AND workflow = $5::text
-        AND kind = 'timer'
+        AND kind = k.kind
         AND (opened_at, id) > ($3::bigint, $4::text)
+        -- A CASE is taken to leave half of the rows. Else it is taken to leave hardly any, if none were ever counted:
+        -- all that are there would be read and sorted.
         AND CASE WHEN status = ANY($1::text[]) THEN TRUE ELSE FALSE END
-    UNION ALL
-    SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
-    FROM layover.pause_points
-    WHERE status IN ('open', 'answered')
-        AND workflow = $5::text
-        AND kind = 'approval'
-        AND (opened_at, id) > ($3::bigint, $4::text)
-        AND CASE WHEN status = ANY($1::text[]) THEN TRUE ELSE FALSE END
-    UNION ALL
-    SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
-    FROM layover.pause_points
-    WHERE status IN ('open', 'answered')
-        AND workflow = $5::text
-        AND kind = 'form'
-        AND (opened_at, id) > ($3::bigint, $4::text)
-        AND CASE WHEN status = ANY($1::text[]) THEN TRUE ELSE FALSE END
-    UNION ALL
-    SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
-    FROM layover.pause_points
-    WHERE status IN ('open', 'answered')
-        AND workflow = $5::text
-        AND kind = 'signal'
-        AND (opened_at, id) > ($3::bigint, $4::text)
-        AND CASE WHEN status = ANY($1::text[]) THEN TRUE ELSE FALSE END
-    UNION ALL
-    SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
-    FROM layover.pause_points
-    WHERE status IN ('open', 'answered')
-        AND workflow = $5::text
-        AND kind = 'callback'
-        AND (opened_at, id) > ($3::bigint, $4::text)
-        AND CASE WHEN status = ANY($1::text[]) THEN TRUE ELSE FALSE END
-    UNION ALL
-    SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
-    FROM layover.pause_points
-    WHERE status IN ('open', 'answered')
-        AND workflow = $5::text
-        AND kind = 'child'
-        AND (opened_at, id) > ($3::bigint, $4::text)
-        AND CASE WHEN status = ANY($1::text[]) THEN TRUE ELSE FALSE END
-) AS merged
-ORDER BY opened_at, id
+    ORDER BY opened_at, id
+    LIMIT $2::bigint -- the index has them by kind: of each, a page at most
+) AS p
+ORDER BY p.opened_at, p.id
 LIMIT $2::bigint

@@ -2,7 +2,7 @@ WITH given AS MATERIALIZED (
     SELECT * FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
 ),
 locked AS MATERIALIZED (
-    SELECT h.execution_id, h.owner IS NOT DISTINCT FROM $1::text AND h.epoch = g.epoch AS ours
+    SELECT h.execution_id, g.epoch, h.owner IS NOT DISTINCT FROM $1::text AND h.epoch = g.epoch AS ours
     FROM given AS g
     JOIN layover.heads AS h ON h.execution_id = g.execution_id
     ORDER BY h.execution_id
@@ -16,7 +16,8 @@ renewed AS (
 )
 SELECT
     g.execution_id,
+    g.epoch,
     (g.execution_id IN (SELECT execution_id FROM locked)) IS NOT TRUE
         AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy
 FROM given AS g
-WHERE (g.execution_id IN (SELECT execution_id FROM locked WHERE ours)) IS NOT TRUE
+WHERE ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE

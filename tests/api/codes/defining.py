@@ -1,0 +1,173 @@
+"""What is answered to whoever keeps workflows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.api.codes.registry import asked, route
+from tests.runtime.harness import approval, end, flow, form
+
+if TYPE_CHECKING:
+    from layover.api.routing import Route
+    from tests.api.codes.stage import Stage
+    from tests.api.harness import Answered
+
+NUMBERED: dict[str, Any] = {"type": "object", "properties": {"order": {"type": "integer"}}}
+FAULTY = {"name": "faulty", "nodes": [{"id": "a", "type": "end", "next": "nowhere"}]}
+ENDLESS: dict[str, Any] = {
+    "id": "round",
+    "type": "loop",
+    "times": 1_000_000,
+    "body": [{"id": "set", "type": "set", "values": {"a": 1}}],
+}
+
+
+async def _keep(stage: Stage, route: Route, definition: dict[str, Any]) -> Answered:
+    return await stage.api.ask(route.method, asked(route, name=str(definition["name"])).path, definition)
+
+
+# Keeping
+
+
+@route("save_workflow", 201)
+@route("put_workflow", 201)
+async def kept(stage: Stage, route: Route) -> Answered:
+    answered = await _keep(stage, route, flow(end("done"), name=stage.name()))
+    assert answered.headers["location"] == f"/api/v1/workflows/{answered.json['name']}"
+    return answered
+
+
+@route("save_workflow", 200)
+@route("put_workflow", 200)
+async def kept_before(stage: Stage, route: Route) -> Answered:
+    definition = flow(end("done"), name=stage.name())
+    await _keep(stage, route, definition)
+    return await _keep(stage, route, definition)
+
+
+@route("save_workflow", "invalid_definition")
+@route("put_workflow", "invalid_definition")
+async def not_kept(stage: Stage, route: Route) -> Answered:
+    answered = await _keep(stage, route, FAULTY)
+    assert answered.json["errors"]
+    return answered
+
+
+@route("import_workflows", 200)
+async def brought_along(stage: Stage, _route: Route) -> Answered:
+    bundle = {"format": "layover/1", "workflows": [flow(end("done"), name=stage.name())]}
+    return await stage.api.post("/workflows/import", bundle)
+
+
+@route("import_workflows", "invalid_definition")
+async def not_brought_along(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/workflows/import", {"format": "layover/1", "workflows": [FAULTY]})
+
+
+@route("check_definition", 200)
+async def checked(stage: Stage, _route: Route) -> Answered:
+    answered = await stage.api.post("/workflows/check", FAULTY)
+    assert answered.json["problems"]
+    return answered
+
+
+# Looking
+
+
+@route("list_workflows", 200)
+async def listed(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get("/workflows?limit=1")
+
+
+@route("get_workflow", 200)
+@route("list_versions", 200)
+@route("diff_workflow", 200)
+@route("get_workflow_graph", 200)
+async def looked_at(stage: Stage, route: Route) -> Answered:
+    name = await stage.saved(form())
+    await stage.engine.register(flow(form(), end("done"), name=name))
+    return await stage.api.get(asked(route, name=name).path)
+
+
+@route("get_workflow", "unknown_version")
+@route("get_workflow_graph", "unknown_version")
+async def looked_at_a_version_that_is_not_there(stage: Stage, route: Route) -> Answered:
+    return await stage.api.get(f"{asked(route, name=await stage.saved(form())).path}?version=2")
+
+
+@route("diff_workflow", "unknown_version")
+async def compared_with_a_version_that_is_not_there(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get(f"/workflows/{await stage.saved(form())}/diff?to=2")
+
+
+@route("export_workflows", 200)
+async def taken_along(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get(f"/workflows/export?name={await stage.saved(form())}")
+
+
+@route("export_workflows", "unknown_workflow")
+async def not_taken_along(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get("/workflows/export?name=nowhere")
+
+
+# Whether they may be started
+
+
+@route("delete_workflow", 204)
+@route("activate_workflow", 200)
+@route("deactivate_workflow", 200)
+@route("pause_workflow", 200)
+@route("resume_workflow", 200)
+async def changed(stage: Stage, route: Route) -> Answered:
+    name = await stage.saved(form())
+    return await stage.api.ask(route.method, asked(route, name=name).path)
+
+
+@route("pause_workflow", "workflow_inactive")
+async def paused_what_is_not_started_anyway(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(form())
+    await stage.engine.set_standing(name, "inactive")
+    return await stage.api.post(f"/workflows/{name}/pause")
+
+
+# Trying out
+
+
+async def _played(stage: Stage, *nodes: dict[str, Any], body: dict[str, Any], **fields: Any) -> Answered:
+    return await stage.api.post(f"/workflows/{await stage.saved(*nodes, **fields)}/dry-run", body)
+
+
+@route("dry_run", 200)
+async def played(stage: Stage, _route: Route) -> Answered:
+    return await _played(stage, form(), end("done"), body={"answers": {"ask": {}}})
+
+
+@route("dry_run", "unknown_version")
+async def played_a_version_that_is_not_there(stage: Stage, _route: Route) -> Answered:
+    return await _played(stage, end("done"), body={"version": 2})
+
+
+@route("dry_run", "invalid_input")
+async def played_with_something_else(stage: Stage, _route: Route) -> Answered:
+    return await _played(stage, end("done"), body={"input": {"order": "seven"}}, input=NUMBERED)
+
+
+@route("dry_run", "payload_reserved")
+async def played_with_a_reference(stage: Stage, _route: Route) -> Answered:
+    return await _played(stage, end("done"), body={"input": {"$secret": "KEY"}})
+
+
+@route("dry_run", "invalid_answer")
+async def played_without_a_decision(stage: Stage, _route: Route) -> Answered:
+    return await _played(stage, approval(), body={"answers": {"review": "perhaps"}})
+
+
+@route("dry_run", "comment_required")
+async def played_without_a_comment(stage: Stage, _route: Route) -> Answered:
+    said = {"approved": False, "comment": " "}
+    return await _played(stage, approval(comment="required"), body={"answers": {"review": said}})
+
+
+@route("dry_run", "too_many_steps")
+async def played_without_an_end(stage: Stage, _route: Route) -> Answered:
+    return await _played(stage, ENDLESS, body={})

@@ -1,0 +1,236 @@
+"""What is answered to whoever starts executions, looks at them and steers them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.api.codes.registry import asked, route
+from tests.runtime.harness import approval, call, end, form, until_status
+
+if TYPE_CHECKING:
+    from layover.api.routing import Route
+    from tests.api.codes.stage import Stage
+    from tests.api.harness import Answered
+
+NUMBERED: dict[str, Any] = {"type": "object", "properties": {"order": {"type": "integer"}}}
+ALONE = {"concurrency": {"limit": 1, "on_conflict": "reject"}}
+
+
+# Starting
+
+
+@route("start_execution", 202)
+async def started(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(approval(response={"see": "/orders/7"}))
+    answered = await stage.api.post("/executions", {"workflow": name, "wait": "60s"})
+    assert answered.headers["location"] == f"/api/v1/executions/{answered.json['id']}"
+    assert answered.json["response"] == {"see": "/orders/7"}
+    return answered
+
+
+@route("start_execution", 200)
+async def started_and_ended(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(end("done"))
+    return await stage.api.post("/executions", {"workflow": name, "wait": "60s"})
+
+
+@route("start_execution", "malformed_id")
+async def started_under_no_id(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/executions", {"workflow": await stage.saved(end("done")), "id": "seven"})
+
+
+@route("start_execution", "unknown_workflow")
+async def started_what_is_not_there(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/executions", {"workflow": "nowhere"})
+
+
+@route("start_execution", "unknown_version")
+async def started_in_a_version_that_is_not_there(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/executions", {"workflow": await stage.saved(end("done")), "version": 2})
+
+
+@route("start_execution", "already_exists")
+async def started_twice(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.post("/executions", {"workflow": begun.workflow, "id": begun.id})
+
+
+@route("start_execution", "limit_reached")
+async def started_when_no_more_may_run(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form(), settings=ALONE)
+    answered = await stage.api.post("/executions", {"workflow": begun.workflow})
+    assert answered.json["holders"] == [begun.id]
+    return answered
+
+
+@route("start_execution", "workflow_inactive")
+async def started_what_is_not_to_be(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(end("done"))
+    await stage.engine.set_standing(name, "inactive")
+    return await stage.api.post("/executions", {"workflow": name})
+
+
+@route("start_execution", "invalid_input")
+async def started_with_something_else(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(end("done"), input=NUMBERED)
+    return await stage.api.post("/executions", {"workflow": name, "input": {"order": "seven"}})
+
+
+@route("start_execution", "payload_reserved")
+async def started_with_a_reference(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(end("done"))
+    return await stage.api.post("/executions", {"workflow": name, "input": {"$secret": "KEY"}})
+
+
+# Looking
+
+
+@route("list_executions", 200)
+async def listed(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    answered = await stage.api.get(f"/executions?workflow={begun.workflow}")
+    assert [one["id"] for one in answered.json["items"]] == [begun.id]
+    return answered
+
+
+@route("list_executions", "invalid_filter")
+async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get("/executions?where=colour=red")
+
+
+@route("list_paused_executions", 200)
+async def listed_paused(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    answered = await stage.api.get(f"/executions/paused?workflow={begun.workflow}")
+    assert [one["id"] for one in answered.json["executions"]] == [begun.id]
+    return answered
+
+
+@route("get_execution", 200)
+@route("list_history", 200)
+@route("list_nodes", 200)
+@route("list_legs", 200)
+@route("get_graph", 200)
+@route("get_why", 200)
+async def looked_at(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(form(), end("done"))
+    return await stage.api.get(asked(route, id=begun.id).path)
+
+
+@route("list_history", "malformed_cursor")
+async def history_from_nowhere(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.get(f"/executions/{begun.id}/history?cursor=x")
+
+
+@route("stream", 200)
+async def followed(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.followed(f"/api/v1/executions/{begun.id}/stream")
+
+
+@route("stream", "too_many_streams")
+async def followed_by_too_many(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.little.get(f"/executions/{begun.id}/stream")
+
+
+# Steering
+
+
+@route("pause_execution", 200)
+@route("cancel_execution", 200)
+async def steered(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(form(), end("done"))
+    return await stage.api.post(asked(route, id=begun.id).path, {"reason": "Sold out"})
+
+
+@route("resume_execution", 200)
+async def resumed(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    await stage.engine.pause(begun.id)
+    return await stage.api.post(f"/executions/{begun.id}/resume", {"resume_data": {"list": "new"}})
+
+
+@route("retry_execution", 200)
+async def tried_again(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(call("a"))
+    execution = await stage.engine.start(name)
+    (await stage.work.begun()).raises(ValueError("no"))
+    await until_status(stage.engine, execution.id, "failed")
+    answered = await stage.api.post(f"/executions/{execution.id}/retry")
+    (await stage.work.begun()).returns()
+    await stage.engine.wait(execution.id)
+    return answered
+
+
+@route("rewind_execution", 200)
+async def rewound(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    await stage.engine.answer(begun.points["ask"], {}, by="mia")
+    await stage.engine.wait(begun.id)
+    return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "ask"})
+
+
+@route("pause_execution", "wrong_state")
+@route("resume_execution", "wrong_state")
+@route("cancel_execution", "wrong_state")
+@route("retry_execution", "wrong_state")
+async def steered_too_late(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    answered = await stage.api.post(asked(route, id=begun.id).path)
+    assert answered.json["current_status"] == "completed"
+    return answered
+
+
+@route("rewind_execution", "wrong_state")
+async def rewound_to_nowhere(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "nowhere"})
+
+
+@route("resume_execution", "decision_required")
+async def resumed_without_a_decision(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(approval())
+    return await stage.api.post(f"/executions/{begun.id}/resume")
+
+
+@route("resume_execution", "ambiguous_point")
+async def decided_one_of_two(stage: Stage, _route: Route) -> Answered:
+    branches = [{"id": name, "body": [approval(f"review_{name}")]} for name in ("a", "b")]
+    begun = await stage.begun({"id": "both", "type": "parallel", "branches": branches})
+    return await stage.api.post(f"/executions/{begun.id}/resume", {"approved": True})
+
+
+@route("resume_execution", "expired")
+async def resumed_after_its_time(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.over(approval(deadline="1ms", on_deadline="fail"))
+    return await stage.api.post(f"/executions/{begun.id}/resume", {"approved": True})
+
+
+@route("resume_execution", "already_answered")
+async def somebody_else_was_faster(stage: Stage, _route: Route) -> Answered:
+    return await _decided_meanwhile(stage, "approve")
+
+
+@route("resume_execution", "point_closed")
+async def somebody_gave_up_meanwhile(stage: Stage, _route: Route) -> Answered:
+    return await _decided_meanwhile(stage, "cancel")
+
+
+async def _decided_meanwhile(stage: Stage, act: str) -> Answered:
+    """Decide by way of the execution while somebody else does something to the approval."""
+    begun = await stage.begun(approval(next={"error": "sorry"}), end("sorry", "sorry"))
+    family = "approvals" if act == "approve" else "pause-points"
+
+    async def ask(headers: dict[str, str]) -> Answered:
+        path = f"/executions/{begun.id}/resume"
+        return await stage.api.post(path, {"approved": False}, as_="ann:admin", headers=headers)
+
+    async def other() -> Answered:
+        answered = await stage.api.post(f"/{family}/{begun.points['review']}/{act}", as_="ben:admin")
+        assert answered.status in (200, 201), answered
+        return answered
+
+    first, _ = await stage.meanwhile("answer", ask, other)
+    return first

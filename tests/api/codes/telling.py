@@ -1,0 +1,126 @@
+"""What is answered to systems that send signals and call back, to whoever makes keys, and to whoever looks after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.api.codes.registry import route
+from tests.api.codes.stage import HEADER
+from tests.runtime.harness import until_status
+
+if TYPE_CHECKING:
+    from layover.api.routing import Route
+    from tests.api.codes.stage import Stage
+    from tests.api.harness import Answered
+
+PICK: dict[str, Any] = {"id": "pick", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}
+KEY = {"name": "nightly import", "user": "ada", "roles": ["operator"]}
+
+
+# Signals
+
+
+@route("send_signal", 202)
+async def sent(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/signals", {"name": stage.name()})
+
+
+@route("send_signal", 200)
+async def sent_twice(stage: Stage, _route: Route) -> Answered:
+    signal = {"name": "payment", "id": stage.name()}
+    await stage.api.post("/signals", signal)
+    answered = await stage.api.post("/signals", signal)
+    assert answered.json["repeated"]
+    return answered
+
+
+@route("send_signal", "payload_reserved")
+async def sent_with_a_reference(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/signals", {"name": "payment", "data": {"$secret": "KEY"}})
+
+
+# Callbacks
+
+
+async def _waiting(stage: Stage) -> tuple[str, str]:
+    """Return an execution that waits to be called back, and its token."""
+    name = await stage.saved(PICK)
+    started = await stage.engine.start(name)
+    called = await stage.work.begun()
+    called.returns()
+    await until_status(stage.engine, started.id, "waiting")
+    return started.id, str(called.given["token"])
+
+
+@route("call_back", 202)
+@route("fail_callback", 202)
+@route("beat", 202)
+async def called_back(stage: Stage, route: Route) -> Answered:
+    _, token = await _waiting(stage)
+    return await stage.api.post(route.path.replace("{token}", token), as_="")
+
+
+@route("call_back", "token_used")
+@route("fail_callback", "token_used")
+@route("beat", "token_used")
+async def called_back_too_late(stage: Stage, route: Route) -> Answered:
+    execution, token = await _waiting(stage)
+    await stage.engine.cancel(execution)
+    return await stage.api.post(route.path.replace("{token}", token), as_="")
+
+
+@route("call_back", "payload_reserved")
+async def called_back_with_a_reference(stage: Stage, _route: Route) -> Answered:
+    _, token = await _waiting(stage)
+    return await stage.api.post(f"/callbacks/{token}", {"$secret": "KEY"}, as_="")
+
+
+# Keys
+
+
+async def _made(stage: Stage) -> str:
+    return str((await stage.api.post("/keys", KEY)).json["id"])
+
+
+@route("me", 200)
+@route("audit", 200)
+@route("list_keys", 200)
+async def looked_up(stage: Stage, route: Route) -> Answered:
+    await _made(stage)
+    return await stage.api.get(route.path)
+
+
+@route("add_key", 201)
+async def made(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/keys", KEY)
+
+
+@route("end_key", 204)
+async def ended(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.delete(f"/keys/{await _made(stage)}")
+
+
+@route("rotate_key", 201)
+async def rotated(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post(f"/keys/{await _made(stage)}/rotate")
+
+
+# Health, and the document
+
+
+@route("healthz", 200)
+@route("readyz", 200)
+@route("metrics", 200)
+@route("openapi", 200)
+@route("docs", 200)
+@route("docs_script", 200)
+@route("docs_style", 200)
+async def shown(stage: Stage, route: Route) -> Answered:
+    return await stage.api.get(route.path, as_="")
+
+
+@route("readyz", 503)
+async def not_ready(stage: Stage, route: Route) -> Answered:
+    answered = await stage.api.get(route.path, as_="", headers={HEADER: "unavailable"})
+    assert {name for name, check in answered.json["checks"].items() if not check["ok"]} == {"database", "migrations"}
+    return answered
