@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = ApiSettings(rate_limit=None, longest_wait=1.0, body_limit=200_000)
 _NOT_CHECKED = "positive_data_acceptance"
+_HOOKS = Path(__file__).with_name("fuzz_hooks.py")
 _NAMES_OF_WORKFLOWS_TOO = """\
 [[operations]]
 include-path-regex = "/workflows/(check|export|import)$"
@@ -127,7 +128,7 @@ def _config(known: Mapping[str, Mapping[str, str]]) -> str:
         f"parameters = {{ {', '.join(f'{parameter} = {value!r}' for parameter, value in values.items())} }}\n"
         for name, values in known.items()
     ]
-    return "\n".join([_NAMES_OF_WORKFLOWS_TOO, *parts])
+    return "\n".join([f"hooks = {str(_HOOKS)!r}\n", _NAMES_OF_WORKFLOWS_TOO, *parts])
 
 
 def findings_of(report: str) -> list[Finding]:

@@ -344,10 +344,23 @@ async def test_what_nothing_drives_is_answered_as_it_is_and_takes_the_act_later(
         await until_status(api.engine, resting_id, status)
 
 
+async def test_what_waits_for_a_function_takes_an_act_at_once(tmp_path: Path) -> None:
+    patient = ApiSettings(rate_limit=None, act_wait=3_600)
+    async with served(tmp_path, settings=patient) as api:
+        await api.engine.register(flow(call("a", "nowhere")))
+        started = await api.engine.start("flow")
+        await until(api.engine, started.id, lambda head: bool(head.missing))
+        paused = await api.post(f"/executions/{started.id}/pause")
+        cancelled = await api.post(f"/executions/{started.id}/cancel")
+
+        assert (paused.status, paused.json["status"]) == (200, "paused")
+        assert (cancelled.status, cancelled.json["status"]) == (200, "cancelled")
+
+
 async def test_a_point_of_what_nothing_drives_is_open_until_something_does(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         found = await resting(api, flow(form(), end(1)))
-    path = f"/resume/flow/{found['id']}/ask"
+    path = f"/api/resume/flow/{found['id']}/ask"
     async with served(tmp_path, settings=UNDRIVEN, executions=0) as api:
         answered = await api.delete(path, as_="operator")
         assert (answered.status, answered.json["status"]) == (200, "open")

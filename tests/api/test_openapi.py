@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
@@ -19,11 +23,11 @@ from layover.api.resources.executions import Execution, StartBody
 from layover.api.resources.shared import Body, Page
 from layover.api.routes import FAMILIES, ROUTES
 from layover.core.definitions import check
+from tests.api.contract import route_of
 from tests.api.harness import Answered, Api, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from layover.api.routing import Route
 
@@ -83,9 +87,13 @@ def test_every_route_is_in_it_and_nothing_else() -> None:
 def test_every_operation_has_a_name_of_its_own() -> None:
     names = [operation_of(route)["operationId"] for route in ROUTES]
     assert sorted(names) == sorted(set(names))
-    assert all(
-        operation_of(route)["summary"].endswith(".") or ":" in operation_of(route)["summary"] for route in ROUTES
-    )
+
+
+@BY_NAME
+def test_every_operation_and_parameter_is_told_of(route: Route) -> None:
+    operation = operation_of(route)
+    assert re.fullmatch(r"[A-Z][^\n]{8,}[.]", operation["summary"]), "a sentence"
+    assert all(resolved(one)["description"].endswith(".") for one in operation["parameters"])
 
 
 def test_every_family_is_told_of_once() -> None:
@@ -186,6 +194,51 @@ def test_bodies_have_examples_that_are_accepted(route: Route) -> None:
             msgspec.json.encode(example)
         else:
             msgspec.json.decode(msgspec.json.encode(example), type=route.body)
+
+
+def test_every_example_is_as_its_schema_says() -> None:
+    found = list(examples_in(DOCUMENT))
+    assert len(found) > 2 * len(ROUTES), "they are there"
+    for schema, example in found:
+        whole = {**schema, "components": DOCUMENT["components"]}
+        jsonschema_rs.Draft202012Validator(whole, validate_formats=True).validate(example)
+
+
+def examples_in(value: object) -> Iterator[tuple[dict[str, Any], object]]:
+    """Go through the examples of a part of the document: of bodies, answers, parameters and schemas."""
+    for part in parts(value):
+        given = part.get("examples")
+        if isinstance(given, dict) and "schema" in part:
+            yield from ((part["schema"], one["value"]) for one in given.values())
+        elif isinstance(given, list):
+            yield from ((part, one) for one in given)
+        if "schema" in part and "example" in part:
+            yield part["schema"], part["example"]
+        if "default" in part:
+            yield part, part["default"]
+
+
+def test_an_example_that_does_not_fit_is_noticed() -> None:
+    body = {"schema": {"$ref": "#/components/schemas/StartBody"}, "examples": {"a": {"value": {"workflow": 1}}}}
+    ((schema, example),) = examples_in(body)
+    with pytest.raises(jsonschema_rs.ValidationError):
+        jsonschema_rs.Draft202012Validator({**schema, "components": DOCUMENT["components"]}).validate(example)
+
+
+def test_the_page_about_it_shows_calls_that_are_taken() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text(encoding="utf-8")
+    intro = page.partition("\n## ")[0]
+    paths = re.findall(r"`(/[^`]*)`", intro)
+    assert paths
+    assert all(route_of("GET", path) is not None for path in paths)
+    calls = re.findall(r"curl (.*?)\n```", intro, re.DOTALL)
+    assert calls
+    for call in calls:
+        words = shlex.split(call.replace("\\\n", " "))
+        route = route_of("POST", urlsplit(words[-1]).path)
+        assert route is not None
+        assert route.body is not None
+        msgspec.json.decode(words[words.index("-d") + 1], type=route.body)
 
 
 def test_the_example_of_a_definition_is_sound() -> None:

@@ -200,6 +200,7 @@ async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
         ("status=asleep", "invalid_parameter"),
         ("status=", "invalid_parameter"),
         ("workflow=two%20words", "invalid_parameter"),
+        ("workflow=flow%0A", "invalid_parameter"),
         ("tag=%00", "invalid_parameter"),
         ("colour=red", "invalid_parameter"),
         ("parent_id=me", "malformed_id"),

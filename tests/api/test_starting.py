@@ -155,6 +155,7 @@ async def test_the_same_key_is_the_same_execution_whoever_sends_it(tmp_path: Pat
 
         assert (again.status, again.body) == (first.status, first.body)
         assert again.headers["idempotency-replayed"] == "true"
+        assert again.headers["location"] == first.headers["location"]
         assert (other.status, other.code) == (409, "idempotency_mismatch")
         assert len(await api.engine.list()) == 1
 
@@ -191,6 +192,7 @@ async def test_two_at_once_with_one_key_start_one_execution(tmp_path: Path) -> N
         ({"priority": "high"}, "priority"),
         ({"user": "somebody"}, ""),
         ({"workflow": "no name"}, "workflow"),
+        ({"workflow": "flow\n"}, "workflow"),
     ],
 )
 async def test_what_does_not_fit_is_named(tmp_path: Path, body: dict[str, Any], path: str) -> None:

@@ -159,6 +159,7 @@ async def test_a_save_with_a_key_is_answered_once(tmp_path: Path) -> None:
 
     assert (first.status, again.status) == (201, 201)
     assert again.json == first.json
+    assert again.headers["location"] == first.headers["location"]
     assert [one["version"] for one in listed.json["items"]] == [2, 1]
 
 

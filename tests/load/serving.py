@@ -37,6 +37,10 @@ class Serving:
         self.url = url
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def resident(self) -> int:
         """The bytes of memory that it has; 0 if it has ended."""
         try:

@@ -177,6 +177,13 @@ async def test_renewal_keeps_exactly_what_is_named_and_returns_what_is_lost(stor
     assert [(await head(store, n)).wake_at for n in (1, 2, 3)] == [7_000, 8_888, 5_000]
 
 
+@pytest.mark.parametrize("epochs", [(1, 0), (0, 1)])
+async def test_an_older_lease_is_lost_beside_one_that_is_kept(store: Store, epochs: tuple[int, ...]) -> None:
+    await create(store)
+    assert await store.renew(ME, [Lease(execution_id=uid(1), epoch=epoch) for epoch in epochs], 7_000) == [uid(1)]
+    assert (await head(store)).wake_at == 7_000
+
+
 async def test_what_is_ours_but_not_named_is_not_renewed(store: Store) -> None:
     """A claim whose reply was lost has an owner who does not know of it."""
     await create(store, 1)

@@ -33,28 +33,35 @@ _PAGE: Final = 100
 _MOST_PAGES: Final = 10
 _FOR_PEOPLE: Final = ("approval", "form")
 
+_OfExecution = Annotated[ExecutionId, Meta(description="Those of this execution.")]
+_OfWorkflow = Annotated[WorkflowName, Meta(description="Those of this workflow.")]
+_Status = Annotated[list[PointStatus], Meta(description="Those that are this, or one of these.")]
+_For = Annotated[Literal["me"], Meta(description="Those that the caller may answer.")]
+_Limit = Annotated[int, Meta(ge=1, description="How many at most; more than 100 are 100.")]
+_Cursor = Annotated[str, Meta(description="The `next` of the page before.")]
+
 
 class ApprovalsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which approvals to list, the oldest first. With `for=me`, those that the caller may decide."""
 
-    execution_id: ExecutionId | None = None
-    workflow: WorkflowName | None = None
-    status: list[PointStatus] = []
-    for_: Literal["me"] | None = msgspec.field(name="for", default=None)
-    limit: Annotated[int, Meta(ge=1)] | None = None
-    cursor: str | None = None
+    execution_id: _OfExecution | None = None
+    workflow: _OfWorkflow | None = None
+    status: _Status = []
+    for_: _For | None = msgspec.field(name="for", default=None)
+    limit: _Limit | None = None
+    cursor: _Cursor | None = None
 
 
 class PointsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which points to list, the oldest first. With `for=me`, those that the caller may answer."""
 
-    execution_id: ExecutionId | None = None
-    workflow: WorkflowName | None = None
-    kind: PointKind | None = None
-    status: list[PointStatus] = []
-    for_: Literal["me"] | None = msgspec.field(name="for", default=None)
-    limit: Annotated[int, Meta(ge=1)] | None = None
-    cursor: str | None = None
+    execution_id: _OfExecution | None = None
+    workflow: _OfWorkflow | None = None
+    kind: Annotated[PointKind, Meta(description="What is waited for.")] | None = None
+    status: _Status = []
+    for_: _For | None = msgspec.field(name="for", default=None)
+    limit: _Limit | None = None
+    cursor: _Cursor | None = None
 
 
 async def listed(call: Call[Any, Any], query: ApprovalsQuery | PointsQuery, kind: PointKind | None) -> Page[PausePoint]:

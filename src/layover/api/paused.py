@@ -6,6 +6,7 @@ in the list, and once nobody is awaited in it any more it is gone from there.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -35,6 +36,7 @@ _FOR_PEOPLE: Final = ("approval", "form")
 _NOT_DONE: Final = ("open", "answered")
 _PAGE: Final = 100
 _MOST_PAGES: Final = 10
+_AHEAD: Final = 10  # executions that are read at once
 _TOLD_AS: Final[dict[str, ResumeStatus]] = {
     "open": "paused",
     "answered": "queued",
@@ -50,9 +52,9 @@ async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | N
     last = after
     for _ in range(_MOST_PAGES):
         rows = await _not_done(call, workflow, after)
-        for row in rows:
+        for index, row in enumerate(rows):
             if row.execution_id not in known:
-                known[row.execution_id] = await _of_execution(call, row.execution_id)
+                await _read_ahead(call, rows[index:], min(_AHEAD, most - len(found) + 1), known)
             told = await _execution(call, row, known[row.execution_id])
             if told is not None and len(found) == most:
                 return PausedOfWorkflow(executions=found, next=cursor_of(*last) if last is not None else None)
@@ -75,14 +77,25 @@ async def _not_done(call: Call[Any, Any], workflow: str, after: tuple[int, str] 
     return sorted((row for page in pages for row in page), key=_age)[:_PAGE]
 
 
+async def _read_ahead(
+    call: Call[Any, Any], rows: Sequence[PointRow], most: int, known: dict[str, list[PointRow]]
+) -> None:
+    """Read the next executions side by side, so that a page does not wait for each of them in turn."""
+    ids = list(dict.fromkeys(row.execution_id for row in rows if row.execution_id not in known))[:most]
+    places = await asyncio.gather(*(_of_execution(call, id_) for id_ in ids))
+    known.update(zip(ids, places, strict=True))
+
+
 async def _of_execution(call: Call[Any, Any], execution_id: str) -> list[PointRow]:
     """Return all places of an execution where people were asked, the oldest first."""
     wanted = PointFilter(execution_id=execution_id)
     found: list[PointRow] = []
-    while page := await call.services.store.points(wanted):
+    while True:
+        page = await call.services.store.points(wanted)
         found += [row for row in page if row.point.kind in _FOR_PEOPLE and row.status != "superseded"]
+        if len(page) < wanted.limit:
+            return found
         wanted = replace(wanted, after=_age(page[-1]))
-    return found
 
 
 async def _execution(call: Call[Any, Any], row: PointRow, rows: Sequence[PointRow]) -> PausedExecution | None:

@@ -23,7 +23,7 @@ from layover.runtime.views import Execution, context_of, execution_view
 from layover.runtime.why import Why, summed_up, why
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from layover.core.engine.events import AnyEvent
     from layover.ports.records import ExecutionRow, PointRow
@@ -59,22 +59,33 @@ class Readings(Standings):
 
         `after` goes on behind one that was seen: its `paused_at` and id.
         """
+        found: dict[str, Execution] = {}
+        while len(found) < limit:
+            wanted = PausedFilter(workflow=workflow, after=after, limit=limit - len(found))
+            rows = await self.instance.store.paused(wanted)
+            async for one in self._still_paused(rows):
+                found.setdefault(one.id, one)  # it may have gone on and come back behind the others
+            if len(rows) < wanted.limit:
+                break
+            after = (rows[-1].head.paused_at or 0, rows[-1].head.execution_id)
+        return list(found.values())
+
+    async def _still_paused(self, rows: Sequence[ExecutionRow]) -> AsyncIterator[Execution]:
+        """Read executions that were listed as paused; one that has gone on since stands elsewhere, if anywhere."""
         instance = self.instance
-        rows = await instance.store.paused(PausedFilter(workflow=workflow, after=after, limit=limit))
-        ids = [row.head.execution_id for row in rows]
-        states = await instance.store.load(ids) if ids else []
-        found: list[Execution] = []
+        states = await instance.store.load([row.head.execution_id for row in rows]) if rows else []
         for row, loaded in zip(rows, states, strict=True):
             if loaded is None or loaded.head.status != "paused":
-                continue  # it went on between the two looks
+                continue
+            if loaded.head.paused_at not in (None, row.head.paused_at):  # a list knows it of all, a head may not
+                continue
             try:
                 kept = await instance.driver.state_of(loaded)
             except LayoverError as error:  # one log that cannot be read must not hide the others
                 _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
                 continue
-            found.append(_viewed(replace(row, head=loaded.head), kept))
+            yield _viewed(replace(row, head=replace(loaded.head, paused_at=row.head.paused_at)), kept)
             await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
-        return found
 
     async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
         """Return what became of every node that was reached."""

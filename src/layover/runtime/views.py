@@ -141,10 +141,11 @@ _NO_PAUSE = _Pause()
 def _pause(state: State, head: Head | None) -> _Pause:
     """Return the operator's pause, or that for a person."""
     facts = state.facts
+    listed = head.paused_at if head is not None else None  # by which it is found: since its status is that
     if facts.gate != "open":
-        return _Pause(facts.paused_at, facts.paused_reason, _held_at(state))
+        return _Pause(listed or facts.paused_at, facts.paused_reason, _held_at(state))
     since, name, reason = min(awaited_people(state), default=(None, None, ""))
-    at = head.paused_at if head is not None and head.paused_at is not None else since
+    at = listed if listed is not None else since
     return _Pause(at, reason, name)
 
 

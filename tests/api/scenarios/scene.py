@@ -110,7 +110,7 @@ async def audited(api: Api, id_: str) -> list[tuple[str, str]]:
     return [(entry["user"], entry["act"]) for entry in reversed(answered.json["items"])]
 
 
-def branches(id_: str = "all", **bodies: list[dict[str, Any]]) -> dict[str, Any]:
+def branches(id_: str = "all", /, **bodies: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a parallel with branches of their own names."""
     return {"id": id_, "type": "parallel", "branches": [{"id": name, "body": body} for name, body in bodies.items()]}
 

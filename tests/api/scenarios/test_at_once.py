@@ -57,10 +57,8 @@ async def test_of_two_decisions_at_once_one_counts(tmp_path: Path, first: str, s
         await save(api, REVIEW)
         for round_ in range(ROUNDS):
             started = await start(api)
-            yes, no = (first, True, MIA), (second, False, BEN)
-            one, other = await asyncio.gather(
-                *(deciding(api, way, started, *said) for way, *said in ((yes, no) if round_ % 2 else (no, yes)))
-            )
+            acting = [deciding(api, first, started, True, MIA), deciding(api, second, started, False, BEN)]
+            one, other = await asyncio.gather(*(acting if round_ % 2 else reversed(acting)))
             won, lost = (one, other) if one.status < 300 else (other, one)
             assert (won.status in (200, 201, 202), lost.status) == (True, 409), (one.body, other.body)
             assert lost.code in ("already_answered", "wrong_state")  # by the execution it may be over when it looks
@@ -130,12 +128,12 @@ async def test_what_is_cancelled_while_it_is_answered_is_one_or_the_other(tmp_pa
         for round_ in range(ROUNDS):
             started = await start(api)
             id_, (point,) = started["id"], started["pause_points"]
-            cancel = {
-                "execution": lambda id_=id_: api.post(f"/executions/{id_}/cancel", as_=BEN),
-                "point": lambda point=point: api.post(f"/pause-points/{point['id']}/cancel", as_=BEN),
-                "place": lambda id_=id_: api.delete(f"/api/resume/flow/{id_}/ask", as_=BEN),
+            method, path = {
+                "execution": ("POST", f"/executions/{id_}/cancel"),
+                "point": ("POST", f"/pause-points/{point['id']}/cancel"),
+                "place": ("DELETE", f"/api/resume/flow/{id_}/ask"),
             }[cancelling]
-            acts = [answer(api, point["id"], 1), cancel()]
+            acts = [answer(api, point["id"], 1), api.ask(method, path, as_=BEN)]
             results = await asyncio.gather(*(acts if round_ % 2 else reversed(acts)))
             answered, cancelled = results if round_ % 2 else reversed(results)
             await until(api.engine, id_, lambda head: head.status in CLOSED)

@@ -20,7 +20,8 @@ Value: TypeAlias = Any  # whatever JSON can say
 Moment = Annotated[str, Meta(examples=["2026-03-01T09:30:00.000Z"], extra_json_schema={"format": "date-time"})]
 Uuid = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 ExecutionId = Annotated[Uuid, Meta(examples=["0195f2a6-7c00-7000-8000-5d1e0f3a9b42"])]
-WorkflowName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,254}$", examples=["order"])]
+# `$` alone would let a line break pass at the end.
+WorkflowName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,254}$(?!\n)", examples=["order"])]
 ContextId = Annotated[str, Meta(examples=["review:lines.2"])]
 Reason = Annotated[str, Meta(max_length=255, examples=["Waiting for the new price list"])]
 Comment = Annotated[str, Meta(max_length=10_000, examples=["Fine by me"])]

@@ -42,22 +42,27 @@ _STATUS: Final = frozenset(get_args(ExecutionStatus))
 
 Limit = Annotated[int, Meta(ge=1, description="How many at most; more than 100 are not given.")]
 Cursor = Annotated[str, Meta(max_length=400, description="The `next` of the page before.")]
+_OfWorkflow = Annotated[WorkflowName, Meta(description="Those of this workflow.")]
 Text = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00]*$")]
 
 
 class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which executions to list; each thing said narrows it down."""
 
-    workflow: WorkflowName | None = None
+    workflow: _OfWorkflow | None = None
     status: Annotated[
-        list[Annotated[str, Meta(max_length=200, examples=["running,waiting"])]], Meta(max_length=20)
-    ] = []  # each may be several, with commas between them
-    tag: Text | None = None
+        list[Annotated[str, Meta(max_length=200, examples=["running,waiting"])]],
+        Meta(
+            max_length=20,
+            description="Those that are this, or one of these: with commas between them, or each by itself.",
+        ),
+    ] = []
+    tag: Annotated[Text, Meta(description="Those with this tag.")] | None = None
     where: Annotated[
         list[Annotated[str, Meta(max_length=1_000, examples=["input.total>1000", "input.tier=gold"])]],
-        Meta(max_length=20),
+        Meta(max_length=20, description="Those for which a condition holds; of several, all of them."),
     ] = []
-    parent_id: ExecutionId | None = None
+    parent_id: Annotated[ExecutionId, Meta(description="Those that this execution began.")] | None = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -65,7 +70,7 @@ class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How many paused executions to list, and of which workflow."""
 
-    workflow: WorkflowName | None = None
+    workflow: _OfWorkflow | None = None
     limit: Limit = 50
 
 

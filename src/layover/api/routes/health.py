@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover.api")
 
 _PATIENCE = 2.0  # seconds for each check
+_VERSION = version("layover")  # which is read from a file
 
 routes = Routes("Health", "Whether the server lives, whether it can work, and how it does.", prefix="")
 
@@ -32,7 +33,7 @@ routes = Routes("Health", "Whether the server lives, whether it can work, and ho
 @routes.get("/healthz", open="anybody", limited=False, alone=True, answers={200: Health})
 async def healthz(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - nothing is asked
     """Tell that the process answers."""
-    return Reply(Health(version=version("layover")))
+    return Reply(Health(version=_VERSION))
 
 
 @routes.get("/readyz", open="anybody", limited=False, answers={200: Readiness, 503: Readiness})

@@ -43,8 +43,8 @@ _PAST: Final = frozenset({"completed", "failed", "skipped", "stopped"})
 class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which page."""
 
-    limit: Annotated[int, Meta(ge=1)] | None = None
-    cursor: str | None = None
+    limit: Annotated[int, Meta(ge=1, description="How many at most; more than 100 are 100.")] | None = None
+    cursor: Annotated[str, Meta(description="The `next` of the page before.")] | None = None
 
 
 @routes.post(

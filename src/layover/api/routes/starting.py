@@ -22,6 +22,7 @@ from layover.runtime.wait_limits import WaitLimit
 
 if TYPE_CHECKING:
     from layover.api.calls import Call
+    from layover.api.resources.points import PausePoint
     from layover.api.routing import NoQuery
     from layover.runtime import views
     from layover.runtime.engine import Engine
@@ -112,10 +113,16 @@ async def _told(engine: Engine, view: views.Execution) -> Execution:
     told = execution_of(view)
     if view.status not in _AT_REST:
         return told
-    points = [point_of(row) for row in await engine.points(view.id)]
+    points = sorted((point_of(row) for row in await engine.points(view.id)), key=_place)
     told = replace(told, pause_points=points)
     response = next((point.response for point in points if point.response is not None), None)
     return told if response is None else replace(told, response=response)
+
+
+def _place(point: PausePoint) -> tuple[str, int, str]:
+    """Return where a point stands among others: of those opened at the same moment, as their branches do."""
+    branch = point.parallel_scope
+    return point.opened_at, branch.index if branch is not None else -1, point.context_id
 
 
 def _duration(call: Call[StartBody, NoQuery], field: str) -> int:
