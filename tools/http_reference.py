@@ -46,6 +46,13 @@ never more than 100.
 `Idempotency-Replayed: true`; another request with the same key is `idempotency_mismatch`; while the first is still
 being worked at, it is `in_progress`. Answers are kept for a day.
 
+**Waiting.** What is asked of an execution is durable before it is answered. A start waits only if it says so (`wait`,
+at most `1m`); what operators do waits until the execution has taken it, at most ten seconds. Whoever has waited for so
+long, or is waiting when the server stops, gets the execution as it is.
+
+**Rate.** A caller has 100 requests a minute, whichever keys they use; a callback has as many for each token. Who is not
+known is counted by their address. `rate_limited` says after how many seconds to try again.
+
 **Problems** are `application/problem+json`: `{type, title, status, detail, code, request_id}`. `code` is stable,
 `detail` is for people, and `request_id` (also in the header `X-Request-Id`, which a client may send) finds the request
 in the log. `errors` has the places of what is wrong with a body, an input or a definition; `current_status` is there

@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--processes", type=int, default=1, help="how many processes the server has")
     parser.add_argument("--postgres", action="store_true", help="on a server of its own, instead of a file")
     parser.add_argument("--keep", action="store_true", help="keep the folder even if all is well")
     options = parser.parse_args()
@@ -39,6 +40,7 @@ def main() -> int:
         seed=options.seed,
         clients=options.clients,
         seconds=options.seconds,
+        processes=options.processes,
         on="postgres" if options.postgres else "sqlite",
     )
     folder = Path(tempfile.mkdtemp(prefix="layover-load-"))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import schemathesis
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from schemathesis import Case, HookContext
 
 _HEADER = "Idempotency-Key"
@@ -19,9 +21,9 @@ _numbers = count()
 
 
 @schemathesis.hook
-def before_call(_context: HookContext, case: Case, _kwargs: dict[str, Any]) -> None:
+def before_call(_context: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> None:
     """Make the key of a request one that was not used."""
-    key = (case.headers or {}).get(_HEADER)
-    number = next(_numbers)
+    headers: MutableMapping[str, Any] = case.headers
+    number, key = next(_numbers), headers.get(_HEADER) if headers else None
     if isinstance(key, str) and 0 < len(key) < 200 and key.isascii() and key.isprintable() and number % 10:
-        case.headers[_HEADER] = f"{key}-{number}"
+        headers[_HEADER] = f"{key}-{number}"

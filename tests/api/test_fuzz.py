@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import TYPE_CHECKING
 
 import pytest
 
 from layover.api.routes import ROUTES
-from tests.api.contract import documented
+from tests.api.contract import DOCUMENT, documented
 from tests.api.fuzz import Fuzzed, findings_of, fuzzed
 from tests.api.harness import served
 from tests.conftest import FACTOR
 
-EXAMPLES = 3
+if TYPE_CHECKING:
+    from layover.api.routing import Route
+
+EXAMPLES = 2
 
 # What is not answered well here: it has no end, or the program reads it before it begins.
 NOT_ASKED = {"GET /api/v1/executions/{id}/stream", "GET /openapi.json"}
@@ -82,3 +86,19 @@ async def test_as_many_conditions_as_are_taken_fit_into_a_request(tmp_path: Path
 
     assert (found.status, found.json["items"]) == (200, [])
     assert (longer.status, longer.code) == (400, "invalid_parameter")
+
+
+async def test_a_body_may_be_left_out_just_where_the_document_says_so(tmp_path: Path) -> None:
+    with_body = [route for route in ROUTES if route.body is not None]
+    async with served(tmp_path) as api:
+        found = {route.name: await api.ask(route.method, exemplified(route)) for route in with_body}
+
+    refused = {"malformed", "invalid_body", "invalid_definition"}
+    needed = {name for name, one in found.items() if one.status >= 400 and one.code in refused}
+    assert needed == {route.name for route in with_body if route.body_required}
+
+
+def exemplified(route: Route) -> str:
+    """Return a path as the document has it for an example."""
+    parameters = DOCUMENT["paths"][documented(route)][route.method.lower()]["parameters"]
+    return documented(route).format(**{one["name"]: one["example"] for one in parameters if one.get("in") == "path"})

@@ -94,7 +94,10 @@ class Follower:
         loop = asyncio.get_running_loop()
         told, text = Told(), b""
         while not told.ended:
-            part = await loop.sock_recv(self._socket, _PART)
+            try:
+                part = await loop.sock_recv(self._socket, _PART)
+            except ConnectionResetError:
+                break
             if not part:
                 break
             text += part

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MB = 1_000_000
 MOST_PER_MINUTE = 5 * MB
 MOST_GROWTH = 0.1
-FEWEST = 30  # samples of which a line says something
+FEWEST = 45  # samples of which a line says something
 
 
 class Slope(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ import msgspec
 from layover.bootstrap import inspectable_store
 from tests.servers.server import PostgresServer
 
-from .clients import Client, Ledger, Wrong
+from .clients import Client, Ledger
 from .flows import FLOWS
 from .memory import FEWEST, Slope, sample, slope_of
 from .serving import serving
@@ -41,6 +41,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     clients: int
     seconds: float
     on: Kind = "sqlite"
+    processes: int = 1  # of the server
     at_least: int = 1  # stories that each client tells, however short the time
 
 
@@ -62,7 +63,7 @@ async def play(load: Load, address: str, folder: Path, say: Callable[[str], None
     """Put a server under load, and return what must not be, each as a text for people."""
     ledger = Ledger()
     samples: list[tuple[float, float]] = []
-    async with serving(address, folder, FLOWS) as server:
+    async with serving(address, folder, FLOWS, load.processes) as server:
         watching = asyncio.create_task(sample(lambda: server.resident, samples))
         telling = asyncio.create_task(_tell(ledger, server, say))
         began = monotonic()
@@ -110,7 +111,7 @@ async def _ask(client: Client, end: float, at_least: int) -> None:
         try:
             await story(client)
             ledger.done[story.__name__] += 1
-        except (Wrong, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - an answer that cannot even be looked at is a finding, too
             ledger.problems.append(f"{client.name}, {story.__name__}: {error!r}")
         (story,) = client.chance.choices(stories, weights)
         told += 1

@@ -42,11 +42,8 @@ class Serving:
 
     @property
     def resident(self) -> int:
-        """The bytes of memory that it has; 0 if it has ended."""
-        try:
-            return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * _PAGE
-        except (FileNotFoundError, ProcessLookupError, IndexError):
-            return 0
+        """The bytes of memory that it has, with the processes that it has started."""
+        return sum(_resident(pid) for pid in (self.pid, *_children(self.pid)))
 
     async def key(self, user: str, *roles: str) -> str:
         """Return a key for somebody."""
@@ -74,13 +71,14 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(address: str, folder: Path, flows: dict[str, str]) -> AsyncIterator[Serving]:
+async def serving(address: str, folder: Path, flows: dict[str, str], processes: int = 1) -> AsyncIterator[Serving]:
     """Serve workflows while the block lasts; nobody is told that they ask too often."""
     (folder / "flows").mkdir(exist_ok=True)
     for name, text in flows.items():
         (folder / "flows" / f"{name}.yaml").write_text(text)
     log = folder / "server.log"
     words = ["serve", "--db", address, "--port", "0", "--workflows", str(folder / "flows")]
+    words += ["--processes", str(processes)] if processes > 1 else []
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
     environment = {**kept, "LAYOVER_ADMIN_KEY": ADMIN_KEY, "LAYOVER_RATE_LIMIT": "off", "COLUMNS": "200"}
     with log.open("wb") as written:
@@ -93,6 +91,21 @@ async def serving(address: str, folder: Path, flows: dict[str, str]) -> AsyncIte
         if process.poll() is None:
             process.kill()
         process.wait()
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _resident(pid: int) -> int:
+    """Return the bytes of memory that a process has; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (FileNotFoundError, ProcessLookupError, IndexError):
+        return 0
 
 
 async def _url(process: subprocess.Popen[bytes], log: Path) -> str:

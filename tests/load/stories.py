@@ -34,7 +34,9 @@ async def start_twice(client: Client) -> None:
     taken = [heard for heard in both if heard.status == 202]
     late = [heard for heard in both if heard.status == 409 and heard.code == "in_progress"]
     must(bool(taken) and len(taken) + len(late) == 2, "one of two", [shown(heard) for heard in both])
-    (id_,) = {heard.json["id"] for heard in taken}
+    ids = {heard.json["id"] for heard in taken}
+    must(len(ids) == 1, "two executions", sorted(ids))
+    id_ = ids.pop()
     after = await client.ask("POST", "/executions", body, key=key)
     must(after.status == 202 and after.json["id"] == id_, "another execution", [shown(after), id_])
     other = await client.ask("POST", "/executions", {**body, "priority": 1}, key=key)

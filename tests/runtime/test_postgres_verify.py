@@ -10,7 +10,7 @@ from layover.bootstrap import inspectable_store
 from layover.core.engine.codec import decode_events, encode_events
 from layover.runtime.verify import violations
 from tests.runtime.scene import build
-from tests.runtime.test_verify import LOGS, ROWS
+from tests.runtime.test_verify import LOGS, PAUSED_SINCE, ROWS
 from tests.servers.postgres import connect, schema_of
 
 if TYPE_CHECKING:
@@ -101,4 +101,10 @@ async def test_logs_that_cannot_have_happened_are_named(scene: Scene) -> None:
         await scene.edit(of, change)
         assert await scene.found() == [(code, of)], number
         await scene.mend()
+    assert await scene.found() == []
+
+
+async def test_what_another_release_left_of_pauses_is_no_violation(scene: Scene) -> None:
+    for of, statement in PAUSED_SINCE:
+        await scene.damage(statement, of)
     assert await scene.found() == []

@@ -7,8 +7,21 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest
 
 from layover import Options
+from layover.ports.errors import StoreUnavailable
+from layover.ports.records import Claim, Claims, Command  # noqa: TC001 - as the store has it
 from layover.runtime.verify import violations
-from tests.runtime.harness import HOUR, HandWound, end, engine_on, flow, until_status
+from tests.runtime.harness import (
+    HOUR,
+    Between,
+    HandWound,
+    Refused,
+    Scripted,
+    call,
+    end,
+    engine_on,
+    flow,
+    until_status,
+)
 from tests.runtime.harness import delay as delay_node
 
 COMPUTED = flow({"id": "a", "type": "compute", "output": "${input}"}, end("${nodes.a}"))
@@ -44,4 +57,33 @@ async def test_what_failed_in_line_gets_in_line_again(tmp_path: Path, delay: int
         await engine.cancel(first.id)
         clock.skip(engine, 3 * HOUR)
         await until_status(engine, second.id, "waiting")
+        assert await violations(engine.instance.store) == []
+
+
+class Away(Between):
+    """A store that cannot read commands once, after it has given out an execution."""
+
+    is_claimed = has_failed = False
+
+    async def claim(self, claim: Claim) -> Claims:
+        claims = await self.store.claim(claim)
+        self.is_claimed = self.is_claimed or claim.execution_id is not None
+        return claims
+
+    async def commands(self, execution_id: str, after: int) -> list[Command]:
+        if self.is_claimed and not self.has_failed:
+            self.has_failed = True
+            raise StoreUnavailable("The database is away.")
+        return await self.store.commands(execution_id, after)
+
+
+async def test_whoever_failed_to_reopen_it_may_try_again_at_once(tmp_path: Path) -> None:
+    async with engine_on(Away(tmp_path), Scripted(Refused("no"), "well")) as engine:
+        await engine.register(flow(call("a"), end("${nodes.a}")))
+        failed = await engine.start("flow", wait="end")
+        with pytest.raises(StoreUnavailable):
+            await engine.retry(failed.id, key="k")
+        await engine.retry(failed.id, key="k")
+
+        assert (await engine.wait(failed.id)).output == "well"
         assert await violations(engine.instance.store) == []

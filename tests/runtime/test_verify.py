@@ -189,6 +189,21 @@ async def test_damaged_rows_are_named(path: Path, damage: Damage, code: str, of:
     assert await found(path) == [(code, of)]
 
 
+# On PostgreSQL a release that does not know the column may have left it as it was.
+PAUSED_SINCE: list[tuple[str, str]] = [
+    (ASKING, "UPDATE heads SET paused_at = NULL WHERE execution_id = :id"),
+    (HELD, "UPDATE heads SET paused_at = NULL WHERE execution_id = :id"),
+    (TIMER, "UPDATE heads SET paused_at = 1 WHERE execution_id = :id"),
+    (CHAIN, "UPDATE heads SET paused_at = 1 WHERE execution_id = :id"),
+]
+
+
+@pytest.mark.parametrize(("of", "statement"), PAUSED_SINCE)
+async def test_what_is_listed_as_paused_is_exactly_what_is(path: Path, damage: Damage, of: str, statement: str) -> None:
+    damage(statement, of=of)
+    assert await found(path) == [("paused_since", of)]
+
+
 async def test_what_belongs_to_no_execution_is_named(path: Path, damage: Damage) -> None:
     for table, of in (("executions", FORM), ("heads", FORM)):
         damage(f"DELETE FROM {table} WHERE execution_id = :id", of=of)  # noqa: S608 - names of ours

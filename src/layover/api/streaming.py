@@ -1,8 +1,8 @@
 """Following an execution: its events as they are written, as server-sent events.
 
-A client is sent one event and nothing more until it has taken that, and few are read ahead for it, fewer if they are
-large: so it costs the same however much happens and however slow it is. What it has seen it says by the number of the
-last event, and goes on behind that.
+A client is sent a few events at once and nothing more until it has taken those, and few are read ahead for it, fewer
+if they are large: so it costs the same however much happens and however slow it is. What it has seen it says by the
+number of the last event, and goes on behind that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from layover.api.problems import Refusal
 from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import AsyncGenerator, Iterable, Iterator
 
     from layover.api.settings import ApiSettings
     from layover.ports.records import Head
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _FEWEST, _MOST = 1, 100  # events that are read ahead
 _LARGE = 64_000  # bytes of them
+_PIECE = 16_000  # bytes that are sent at once, and the rest of an event
 _FIRST = b"retry: 2000\n\n"
 _ALIVE = b": alive\n\n"
 
@@ -60,11 +61,11 @@ class Streams:
             while not self._stopping.is_set():
                 entries = await engine.history(execution_id, since, ahead)
                 size = 0
-                for entry in entries:
-                    piece = _told(entry)
+                for piece in _pieces(entries):
                     size += len(piece)
-                    since = entry.seq + 1
                     yield piece
+                if entries:
+                    since = entries[-1].seq + 1
                 if len(entries) == ahead:
                     ahead = max(_FEWEST, ahead // 4) if size > _LARGE else min(_MOST, ahead * 2)
                     continue
@@ -99,6 +100,18 @@ class Streams:
             self._open[user] -= 1
             if not self._open[user]:
                 del self._open[user]
+
+
+def _pieces(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
+    """Give events in few pieces: to send one costs more than to make it."""
+    piece = bytearray()
+    for entry in entries:
+        piece += _told(entry)
+        if len(piece) >= _PIECE:
+            yield bytes(piece)
+            piece.clear()
+    if piece:
+        yield bytes(piece)
 
 
 def _told(entry: HistoryEntry) -> bytes:

@@ -277,13 +277,15 @@ class Control(Executions):
         if not claims.claimed:
             raise WrongState("Somebody else is just reopening it.", head.status)
         (claimed,) = claims.claimed
-        if claimed.head.last_seq != kept.last_seq:
-            (loaded,) = await instance.store.load([head.execution_id])
-            if loaded is None:
-                raise UnknownExecution(f"There is no execution {head.execution_id}.")
-            kept = await instance.driver.state_of(loaded)
-        kept = await instance.driver.timed(claimed.head, kept)
-        if await self._is_repeated(head.execution_id, act):  # it may have been meanwhile
+        try:
+            if claimed.head.last_seq != kept.last_seq:
+                kept = await self._loaded(head.execution_id)
+            kept = await instance.driver.timed(claimed.head, kept)
+            is_repeated = await self._is_repeated(head.execution_id, act)  # it may have been meanwhile
+        except BaseException:
+            await instance.driver.unclaim(claimed, head.wake_at)  # else nobody could reopen it before the lease is over
+            raise
+        if is_repeated:
             instance.driver.go_on(claimed, kept, lease_until)
         else:
             message = instance.beginning.ask_again(kept.state, claimed.head.priority)
@@ -291,6 +293,13 @@ class Control(Executions):
         seen = claimed.head.last_seq
         await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
+
+    async def _loaded(self, execution_id: str) -> Kept:
+        """Return an execution as the store has it."""
+        (loaded,) = await self.instance.store.load([execution_id])
+        if loaded is None:
+            raise UnknownExecution(f"There is no execution {execution_id}.")
+        return await self.instance.driver.state_of(loaded)
 
     async def _is_repeated(self, execution_id: str, act: Act) -> bool:
         """Return whether something was asked before, of the queue of an execution or when it was reopened."""

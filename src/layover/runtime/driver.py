@@ -272,6 +272,10 @@ class Driver:
         driven.drop()
         self._release_soon(driven, self.clock.now() + after)
 
+    async def unclaim(self, claimed: Claimed, wake_at: int | None) -> None:
+        """Give back what was claimed and not gone on with; it is due at a moment."""
+        await self._release([_lease(claimed)], wake_at)
+
     def _release_soon(self, driven: Driven, wake_at: int | None) -> None:
         task = self.loop.create_task(self._release([driven.lease], wake_at))
         self._releases.add(task)

@@ -30,6 +30,9 @@ def check_head(row: ExecutionRow, log: Log) -> Iterator[Broken]:
     facts = state.facts
     if head.status != state.status:
         yield Broken("head_status", f"Its head says {head.status}; its log says {state.status}.")
+    if (head.paused_at is not None) != (head.status == "paused"):
+        since = "since nobody knows when" if head.paused_at is None else f"and paused since {head.paused_at}"
+        yield Broken("paused_since", f"Its head says {head.status}, {since}.")
     if head.last_epoch > head.epoch:
         yield Broken("epoch_ahead", f"Its log was written in epoch {head.last_epoch}; its head is in {head.epoch}.")
     if row.finished_at != log.finished_at:

@@ -38,6 +38,7 @@ ONCE: Final = ApiSettings(rate_limit=(1, 3_600.0))
 LITTLE: Final = replace(UNLIMITED, body_limit=30, body_timeout=0.05, streams=0)
 
 _fault: ContextVar[str] = ContextVar("fault", default="")
+_request: ContextVar[asyncio.Task[Any] | None] = ContextVar("request", default=None)
 
 
 class Hold(NamedTuple):
@@ -54,11 +55,15 @@ class Faulty(Between):
     def __init__(self, address: str) -> None:
         self.store = open_store(address)
         self.held: dict[str, Hold] = {}
+        self.left: dict[str, int] = {}  # how many calls of a request go well before one does not
 
     def __getattr__(self, name: str) -> Any:
         found, fault = super().__getattr__(name), _fault.get()
         if not fault or not inspect.iscoroutinefunction(found):
             return found
+        if fault in self.left and asyncio.current_task() is _request.get():
+            self.left[fault] -= 1
+            return _raising(StoreUnavailable(SECRET)) if self.left[fault] == -1 else found
         if fault == "unavailable":
             return _raising(StoreUnavailable(SECRET))
         if fault == "broken":
@@ -85,6 +90,7 @@ class Marking:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         _fault.set(headers.get(HEADER.encode(), b"").decode())
+        _request.set(asyncio.current_task())
         await self._app(scope, receive, send)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.api.codes.registry import route
+from tests.api.codes.registry import asked, route
 from tests.api.codes.stage import HEADER
 from tests.runtime.harness import until_status
 
@@ -67,6 +67,11 @@ async def called_back_too_late(stage: Stage, route: Route) -> Answered:
     execution, token = await _waiting(stage)
     await stage.engine.cancel(execution)
     return await stage.api.post(route.path.replace("{token}", token), as_="")
+
+
+@route("call_back", "invalid_body")
+async def called_back_with_a_number_that_is_none(stage: Stage, route: Route) -> Answered:
+    return await stage.api.ask("POST", asked(route).path, raw=b"1e999", as_="")
 
 
 @route("call_back", "payload_reserved")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 routes = Routes(
     "Control",
-    "What operators do to executions. An execution that does not take it within 10 seconds, since nothing drives it, "
-    "is answered as it is; it takes it before anything else.",
+    "What operators do to executions. One that does not take it within ten seconds, since nothing drives it, is "
+    "answered as it is, and takes it later.",
     prefix="/api/v1",
 )
 

@@ -53,6 +53,7 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     "/workflows/check",
     needs=("workflow:read",),
     body=bytes,
+    body_required=False,  # that it is empty is found as well
     media_types=MEDIA_TYPES,
     query=AllowQuery,
     answers={200: Checked},

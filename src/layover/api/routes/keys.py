@@ -108,6 +108,7 @@ async def end_key(call: Call[None, NoQuery]) -> Reply:
     "/keys/{id}/rotate",
     needs=("admin",),
     body=RotateBody,
+    body_required=False,
     answers={201: NewKey},
     problems=("unknown_key",),
     kept=_not_shown_again,

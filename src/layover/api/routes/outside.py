@@ -45,7 +45,7 @@ async def send_signal(call: Call[SignalBody, NoQuery]) -> Reply:
     body=bytes,
     body_required=False,
     answers={202: Accepted},
-    problems=("malformed", *_TOKEN_PROBLEMS, "payload_reserved"),
+    problems=("malformed", "invalid_body", *_TOKEN_PROBLEMS, "payload_reserved"),
 )
 async def call_back(call: Call[bytes, NoQuery]) -> Reply:
     """Give the output that a callback waits for: any JSON, or nothing for null. The token is the credential."""

@@ -35,7 +35,7 @@ class Journal:
         self._undo.clear()
 
     def overwritten(self, table: dict[K, V]) -> dict[K, V]:
-        """Return what each row of a table held before it was last written or dropped, of those since the last `keep`."""
+        """Return what each row of a table held before it was last written or dropped, of those since `keep`."""
         return {key: value for rows, key, value in self._undo if rows is table and value is not _ABSENT}
 
     def revert(self) -> None:

@@ -1,0 +1,87 @@
+"""The database goes away in the midst of a request, at each of its calls in turn: who asks again gets what they want."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from layover.api.routes import ROUTES
+from tests.api.codes.registry import OF_ONE
+from tests.api.codes.stage import HEADER, SECRET
+from tests.api.codes.test_codes import stage  # noqa: F401 - the same servers
+from tests.api.contract import route_of
+from tests.api.harness import Answered, Api
+
+if TYPE_CHECKING:
+    from layover.api.routing import Route
+    from tests.api.codes.registry import Scene
+    from tests.api.codes.stage import Stage
+
+# Each route once, as it goes well; streams and those that tell how the database is are another matter.
+GOING_WELL = [
+    (route, OF_ONE[route.name, status])
+    for route in ROUTES
+    for status in list(route.answers)[:1]
+    if not route.alone and route.name not in ("stream", "readyz")
+]
+# Whoever deletes what is gone is told so.
+GONE = {"delete_workflow": "unknown_workflow", "end_key": "unknown_key", "cancel_point": "point_closed"}
+
+
+class Interrupted(Api):
+    """Asks as ever; but the last request of a scene meets a fault, and is sent again."""
+
+    def __init__(self, api: Api, route: Route, stage: Stage) -> None:
+        self.__dict__.update(vars(api))
+        self._route = route
+        self._stage = stage
+        self.asked = 0
+        self.last = 0  # the number of the request that meets a fault, from 1
+        self.going_well = 0  # how many calls of the store it may make before that
+        self.failed = False
+
+    async def ask(self, method: str, path: str, body: object = None, **asked: Any) -> Answered:
+        self.asked += 1
+        if self.asked != self.last:
+            return await super().ask(method, path, body, **asked)
+        name, headers = self._stage.name(), asked.pop("headers", None) or {}
+        if self._route.keyed:
+            asked["key"] = name
+        self._stage.store.left[name] = self.going_well
+        answered = await super().ask(method, path, body, headers={**headers, HEADER: name}, **asked)
+        self.failed = self._stage.store.left.pop(name) < 0
+        if not self.failed or answered.status < 300:
+            return answered
+        assert (answered.status, answered.code) == (503, "store_unavailable"), answered
+        assert SECRET not in answered.body.decode()
+        return await super().ask(method, path, body, headers=headers, **asked)
+
+
+async def played(stage: Stage, route: Route, scene: Scene, *, last: int = 0, going_well: int = 0) -> Interrupted:
+    """Play a scene, and see that it comes to its end."""
+    on = copy(stage)
+    on.api = api = Interrupted(stage.api, route, stage)
+    api.last, api.going_well = last, going_well
+    answered = await scene(on, route)
+    gone = GONE.get(route.name)
+    assert answered.status in route.answers or (gone is not None and answered.code == gone), answered
+    return api
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize(("route", "scene"), GOING_WELL, ids=[route.name for route, _ in GOING_WELL])
+async def test_who_asks_again_after_a_fault_gets_what_they_want(
+    stage: Stage,  # noqa: F811 - a fixture
+    route: Route,
+    scene: Scene,
+) -> None:
+    well = await played(stage, route, scene)
+    going_well = 0
+    while (await played(stage, route, scene, last=well.asked, going_well=going_well)).failed:
+        going_well += 1
+
+
+def test_the_last_request_of_a_scene_is_that_of_its_route() -> None:
+    assert route_of("GET", "/api/v1/executions/paused") is not route_of("GET", "/api/v1/executions/x")
