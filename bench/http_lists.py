@@ -1,9 +1,10 @@
-"""Lists of 50 over HTTP, among few paused executions and among many: the same asked of two servers in turn."""
+"""Lists of 50 over HTTP, among few paused executions, among many, and where many have ended since: asked in turn."""
 
 from __future__ import annotations
 
 import os
 import statistics
+from contextlib import AsyncExitStack
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -21,56 +22,62 @@ SMALL: Final = 100
 SIZE: Final = 100_000
 LISTS: Final = (
     "/api/v1/executions?status=paused",
+    "/api/v1/executions?workflow=question",
     "/api/v1/executions/paused",
     "/api/v1/pause-points",
     "/api/v1/pause-points?status=open",
     "/api/workflows/question/paused",
 )
+AT_ONCE: Final = {"name": "at_once", "nodes": [{"id": "done", "type": "end"}]}
 _LISTED: Final = 50
-_AIM: Final = 1.5
+_WARM: Final = 5
 
 
 async def measure(site: Site, size: int, *, quick: bool) -> None:
-    """Fill two databases, and list."""
-    async with site.empty() as few, site.empty() as most:
-        for address, count in ((few, SMALL), (most, size)):
-            await _fill(address, count)
+    """Fill databases, and list."""
+    filled = ((SMALL, 0), (size, 0), (SMALL, size))
+    titles = (f"{SMALL:,} paused", f"{size:,} paused", f"{SMALL:,}, then {size:,} that ended")
+    async with AsyncExitStack() as stack:
+        addresses = [await stack.enter_async_context(site.empty()) for _ in filled]
+        for address, (paused, done) in zip(addresses, filled, strict=True):
+            await _fill(address, paused, done)
         await site.settle()
-        rows: list[tuple[str, ...]] = [("list 50", f"among {SMALL:,}", f"among {size:,}", "ratio", "")]
-        async with (
-            surface(few) as small,
-            surface(most) as large,
-            small.wires(1) as (one,),
-            large.wires(1) as (other,),
-        ):
-            for path in LISTS:
-                a, b = await _compared([one, other], path, 20 if quick else 100)
-                verdict = "" if b / a <= _AIM else f"more than {_AIM}"
-                rows.append((f"GET {path}", f"{a * 1e6:.0f} µs", f"{b * 1e6:.0f} µs", f"{b / a:.2f}", verdict))
-        print(table(f"Lists over HTTP on {site.name} (load {os.getloadavg()[0]:.1f})", rows), flush=True)
+        servers = [await stack.enter_async_context(surface(address)) for address in addresses]
+        wires = [(await stack.enter_async_context(server.wires(1)))[0] for server in servers]
+        rows: list[tuple[str, ...]] = [("list 50", titles[0], titles[1], "ratio", titles[2], "ratio")]
+        for path in LISTS:
+            few, most, since = await _compared(wires, path, 20 if quick else 100)
+            times = [f"{one * 1e6:,.0f} µs" for one in (few, most, since)]
+            rows.append((f"GET {path}", *times[:2], f"{most / few:.2f}", times[2], f"{since / few:.2f}"))
+    print(table(f"Lists over HTTP on {site.name} (load {os.getloadavg()[0]:.1f})", rows), flush=True)
 
 
-async def _fill(address: str, count: int) -> None:
+async def _fill(address: str, paused: int, done: int) -> None:
     async with Engine(address) as engine:
         await engine.register(question())
+        await engine.register(AT_ONCE)
 
         async def pause() -> None:
             await engine.start("question", wait="rest")
 
-        await many(pause, count, 100)
+        async def run_through() -> None:
+            await engine.start("at_once", wait="end")
+
+        await many(pause, paused, 100)
+        await many(run_through, done, 100)
 
 
-async def _compared(wires: list[Wire], path: str, rounds: int) -> tuple[float, float]:
+async def _compared(wires: list[Wire], path: str, rounds: int) -> list[float]:
     requests = [wire.request("GET", path) for wire in wires]
-    taken: list[list[float]] = [[], []]
-    for turn in range(rounds + 5):
-        for place in (0, 1) if turn % 2 == 0 else (1, 0):
+    taken: list[list[float]] = [[] for _ in wires]
+    for turn in range(rounds + _WARM):
+        places = range(len(wires))
+        for place in places if turn % 2 == 0 else reversed(places):
             began = perf_counter()
             heard = await wires[place].send(requests[place])
             seconds = perf_counter() - began
             assert heard.status == 200, heard
             assert len(heard.json.get("items", heard.json.get("executions"))) == _LISTED
-            if turn >= 5:  # the first ones warm up
+            if turn >= _WARM:
                 taken[place].append(seconds)
-    few, most = (statistics.median(times) for times in taken)
-    return few, most
+    return [statistics.median(times) for times in taken]

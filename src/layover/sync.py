@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from layover.runtime.settings import Settings
     from layover.runtime.standings import WorkflowMoved
     from layover.runtime.views import Execution
+    from layover.runtime.wait_limits import WaitLimit
 
 T = TypeVar("T")
 
@@ -210,11 +211,12 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Hold an execution: nothing starts from now on, and what is running comes to its end."""
-        return self._wait(self._engine.pause(execution_id, reason, by=by, key=key, audit=audit))
+        return self._wait(self._engine.pause(execution_id, reason, by=by, key=key, audit=audit, within=within))
 
-    def resume(
+    def resume(  # noqa: PLR0913 - as the engine's own
         self,
         execution_id: str,
         data: dict[str, object] | None = None,
@@ -223,9 +225,10 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Let an execution go on; the data becomes part of its variables."""
-        return self._wait(self._engine.resume(execution_id, data, reason, by=by, key=key, audit=audit))
+        return self._wait(self._engine.resume(execution_id, data, reason, by=by, key=key, audit=audit, within=within))
 
     def cancel(
         self,
@@ -235,17 +238,24 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """End an execution."""
-        return self._wait(self._engine.cancel(execution_id, reason, by=by, key=key, audit=audit))
+        return self._wait(self._engine.cancel(execution_id, reason, by=by, key=key, audit=audit, within=within))
 
     def retry(
-        self, execution_id: str, *, by: str | None = None, key: str | None = None, audit: AuditEntry | None = None
+        self,
+        execution_id: str,
+        *,
+        by: str | None = None,
+        key: str | None = None,
+        audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Go on with a failed execution, or with what waits for an operator, from what failed."""
-        return self._wait(self._engine.retry(execution_id, by=by, key=key, audit=audit))
+        return self._wait(self._engine.retry(execution_id, by=by, key=key, audit=audit, within=within))
 
-    def rewind(
+    def rewind(  # noqa: PLR0913 - as the engine's own
         self,
         execution_id: str,
         to: str,
@@ -254,9 +264,10 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
-        return self._wait(self._engine.rewind(execution_id, to, reason, by=by, key=key, audit=audit))
+        return self._wait(self._engine.rewind(execution_id, to, reason, by=by, key=key, audit=audit, within=within))
 
     def answer(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -298,9 +309,10 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Give up waiting at a pause point; its node fails."""
-        return self._wait(self._engine.cancel_point(point, reason, by=by, key=key, audit=audit))
+        return self._wait(self._engine.cancel_point(point, reason, by=by, key=key, audit=audit, within=within))
 
     # What systems outside tell
 

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from layover.api.bodies import place_of_nul
-from layover.api.endpoint import SECURITY_HEADERS
 from layover.api.connections import Connection
+from layover.api.endpoint import SECURITY_HEADERS
 from layover.api.presenting.points import context_of
 from layover.api.resources.executions import StartBody
 from layover.api.routes import ROUTES

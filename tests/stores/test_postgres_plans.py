@@ -12,11 +12,33 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from layover.stores.postgres.statements import in_schema
 from tests.stores.postgres_pins import FEW_TO_SORT, IN_ORDER, LISTS, NO_TABLE, ONLY_INSERTED, PINNED, READS_ALL, SOUGHT
-from tests.stores.postgres_plans import is_sorted, nodes, plan_as_run, plans, scans, schema_with, seeks, texts
+from tests.stores.postgres_plans import (
+    is_sorted,
+    nodes,
+    plan_as_run,
+    plan_of,
+    plans,
+    scans,
+    schema_with,
+    seeks,
+    texts,
+)
 
 if TYPE_CHECKING:
     from tests.stores.postgres_plans import Plan
+
+_ALL_ALIKE = """
+UPDATE layover.pause_points SET workflow = 'w1', kind = 'approval';
+UPDATE layover.heads SET workflow = 'w1', status = 'paused';
+UPDATE layover.audit SET "user" = 'u1', execution_id = 'e1';
+ANALYZE layover.pause_points, layover.heads, layover.audit;
+"""
+_OF_WHAT_MAY_BE_RARE = [
+    "paused_of", "points_waiting_of", "points_waiting_of_kind", "points_waiting_of_workflow", "audit_of_user",
+    "audit_of_execution",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +99,14 @@ def test_only_what_is_on_a_page_is_sorted_when_kinds_are_merged(
         assert seeks(plan) == PINNED["points_waiting_of_workflow"]
         kinds = [node["Node Type"] for node in nodes(plan)]
         assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
+
+
+async def test_a_list_of_what_is_rare_is_sought_though_everything_was_alike_when_it_was_counted() -> None:
+    """Else what is rare by then is searched for among all that has come since."""
+    async with schema_with(rows=True) as (connection, known):
+        await connection.execute(in_schema(_ALL_ALIKE, known["points"].split('"')[1]))
+        for name in _OF_WHAT_MAY_BE_RARE:
+            assert seeks(await plan_of(connection, known[name])) == PINNED[name]
 
 
 def partitions_used(plan: Plan) -> set[str]:

@@ -31,7 +31,7 @@ PointStatus = Literal["open", "answered", "applied", "expired", "cancelled", "su
 
 _PAGE: Final = 100
 _MOST_PAGES: Final = 10
-_FOR_PEOPLE: Final = ("approval", "form")
+FOR_PEOPLE: Final[tuple[PointKind, ...]] = ("approval", "form")
 
 _OfExecution = Annotated[ExecutionId, Meta(description="Those of this execution.")]
 _OfWorkflow = Annotated[WorkflowName, Meta(description="Those of this workflow.")]
@@ -87,30 +87,42 @@ async def _page(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[l
 
 async def _inbox(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
     """Return what waits for the caller, and where to go on looking."""
-    if wanted.status and "open" not in wanted.status:
+    if (wanted.status and "open" not in wanted.status) or wanted.kind not in (None, *FOR_PEOPLE):
         return [], None
     wanted = replace(wanted, status=("open",), limit=_PAGE)
     found: list[PointRow] = []
     for _ in range(_MOST_PAGES):
-        rows = await call.services.store.points(wanted)
+        rows = await of_people(call, wanted)
         found += [row for row in rows if _waits_for(call.caller, row)]
         if len(found) > most:
             return found[:most], _behind(found[most - 1])
         if len(rows) < _PAGE:
             return found, None
-        wanted = replace(wanted, after=(rows[-1].point.opened_at, rows[-1].point.id))
+        wanted = replace(wanted, after=age(rows[-1]))
     return found, cursor_of(*wanted.after) if wanted.after is not None else None
+
+
+async def of_people(call: Call[Any, Any], wanted: PointFilter) -> list[PointRow]:
+    """Return points at which people are awaited, the oldest first, however many others there are beside them."""
+    kinds = FOR_PEOPLE if wanted.kind is None else (wanted.kind,)
+    pages = [await call.services.store.points(replace(wanted, kind=kind)) for kind in kinds]
+    return sorted((row for page in pages for row in page), key=age)[: wanted.limit]
+
+
+def age(row: PointRow) -> tuple[int, str]:
+    """Return what points are ordered by."""
+    return row.point.opened_at, row.point.id
 
 
 def _waits_for(caller: Caller, row: PointRow) -> bool:
     point = row.point
-    if point.kind not in _FOR_PEOPLE or not caller.may(needs_of(point)):
-        return False
-    return may_decide(point.rules or Rules(), person_of(caller), point.decisions) is None
+    return (
+        caller.may(needs_of(point)) and may_decide(point.rules or Rules(), person_of(caller), point.decisions) is None
+    )
 
 
 def _behind(row: PointRow) -> str:
-    return cursor_of(row.point.opened_at, row.point.id)
+    return cursor_of(*age(row))
 
 
 async def _shown(call: Call[Any, Any], rows: list[PointRow]) -> list[PausePoint]:

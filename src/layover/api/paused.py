@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
+from layover.api.inbox import FOR_PEOPLE, age, of_people
 from layover.api.presenting.moments import moment
 from layover.api.presenting.points import point_of
 from layover.api.resources.points import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     ResumeStatus = Literal["paused", "queued", "resumed", "expired", "cancelled"]
 
-_FOR_PEOPLE: Final = ("approval", "form")
 _NOT_DONE: Final = ("open", "answered")
 _PAGE: Final = 100
 _MOST_PAGES: Final = 10
@@ -51,7 +51,7 @@ async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | N
     found: list[PausedExecution] = []
     last = after
     for _ in range(_MOST_PAGES):
-        rows = await _not_done(call, workflow, after)
+        rows = await of_people(call, PointFilter(workflow=workflow, status=_NOT_DONE, after=after, limit=_PAGE))
         for index, row in enumerate(rows):
             if row.execution_id not in known:
                 await _read_ahead(call, rows[index:], min(_AHEAD, most - len(found) + 1), known)
@@ -60,21 +60,11 @@ async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | N
                 return PausedOfWorkflow(executions=found, next=cursor_of(*last) if last is not None else None)
             if told is not None:
                 found.append(told)
-                last = _age(row)
+                last = age(row)
         if len(rows) < _PAGE:
             return PausedOfWorkflow(executions=found)
-        after = _age(rows[-1])
+        after = age(rows[-1])
     return PausedOfWorkflow(executions=found, next=cursor_of(*after) if after is not None else None)
-
-
-async def _not_done(call: Call[Any, Any], workflow: str, after: tuple[int, str] | None) -> list[PointRow]:
-    """Return the next places where people are awaited, the oldest first."""
-    store = call.services.store
-    pages = [
-        await store.points(PointFilter(workflow=workflow, kind=kind, status=_NOT_DONE, after=after, limit=_PAGE))
-        for kind in _FOR_PEOPLE
-    ]
-    return sorted((row for page in pages for row in page), key=_age)[:_PAGE]
 
 
 async def _read_ahead(
@@ -92,16 +82,16 @@ async def _of_execution(call: Call[Any, Any], execution_id: str) -> list[PointRo
     found: list[PointRow] = []
     while True:
         page = await call.services.store.points(wanted)
-        found += [row for row in page if row.point.kind in _FOR_PEOPLE and row.status != "superseded"]
+        found += [row for row in page if row.point.kind in FOR_PEOPLE and row.status != "superseded"]
         if len(page) < wanted.limit:
             return found
-        wanted = replace(wanted, after=_age(page[-1]))
+        wanted = replace(wanted, after=age(page[-1]))
 
 
 async def _execution(call: Call[Any, Any], row: PointRow, rows: Sequence[PointRow]) -> PausedExecution | None:
     """Return an execution, where its oldest place stands that is not done with; there is nothing at its others."""
     waiting = [one for one in rows if one.status in _NOT_DONE]
-    if not waiting or _age(waiting[0]) != _age(row):
+    if not waiting or age(waiting[0]) != age(row):
         return None
     answered = any(one.status == "answered" for one in waiting)
     places = await call.engine.queue(row.execution_id) if answered else {}
@@ -139,7 +129,3 @@ def _point(row: PointRow, position: int | None) -> PausedPoint:
         registered_at=told.opened_at,
         resumed_at=told.applied_at,
     )
-
-
-def _age(row: PointRow) -> tuple[int, str]:
-    return row.point.opened_at, row.point.id

@@ -65,7 +65,10 @@ class Control(Executions):
         row, kept = await self._load(execution_id)
         if kept.state.facts.gate != "open" and row.head.commands_done >= row.head.commands_seq:
             return await self.get(execution_id)
-        return await self._send(execution_id, cmd.Pause(reason=reason, by=by), _act("pause", by, key, audit, within))
+        act = _act("pause", by, key, audit, within)
+        again = await self._is_repeated(row.head.execution_id, act)
+        view = await self._send(execution_id, cmd.Pause(reason=reason, by=by), act)
+        return view if again else _unless_closed(view)
 
     async def resume(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -97,9 +100,7 @@ class Control(Executions):
         act = _act("cancel", by, key, audit, within)
         again = await self._is_repeated(checked_id(execution_id), act)
         view = await self._send(execution_id, cmd.Cancel(reason=reason, by=by), act)
-        if view.closed and view.status != "cancelled" and not again:  # what was ahead of it in line led to the end
-            raise WrongState(f"The execution is {view.status}.", view.status)
-        return view
+        return view if again or view.status == "cancelled" else _unless_closed(view)
 
     async def retry(
         self,
@@ -223,7 +224,12 @@ class Control(Executions):
             raise _does_not_fit(kept.state, command)
         if row.head.status in CLOSED:
             return await self._reopen(row.head, kept, command, act)
-        view = await self._send(execution_id, command, act)
+        try:
+            view = await self._send(execution_id, command, act)
+        except WrongState:
+            if isinstance(command, cmd.Retry | cmd.Rewind):  # what was closed meanwhile may be reopened
+                return await self._effective(execution_id, command, act)
+            raise
         if isinstance(command, cmd.Resume) and kept.state.facts.gate != "open":
             await self._check_heard(row.head, command, view)
         return view
@@ -287,6 +293,10 @@ class Control(Executions):
             raise
         if is_repeated:
             instance.driver.go_on(claimed, kept, lease_until)
+        elif not decide(kept.state, command, now):  # somebody else has done it meanwhile
+            refused = _does_not_fit(kept.state, command)
+            instance.driver.go_on(claimed, kept, lease_until)
+            raise refused
         else:
             message = instance.beginning.ask_again(kept.state, claimed.head.priority)
             instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.audit)
@@ -330,6 +340,13 @@ def _act(
         return Act(audit=audit, within=within)
     known_by = uuid8("\0".join((what, by or "", key)))
     return Act(f"key:{what.partition(':')[0]}:{known_by}", audit, within)
+
+
+def _unless_closed(view: Execution) -> Execution:
+    """Return an execution that something was asked of, unless what was ahead of it in line led to the end."""
+    if view.closed:
+        raise WrongState(f"The execution is {view.status}.", view.status)
+    return view
 
 
 def _check_open(row: PointRow) -> None:

@@ -15,16 +15,19 @@ class WaitLimit(NamedTuple):
     """So many seconds, and no longer once `over` is set."""
 
     seconds: float
-    over: asyncio.Event
+    over: asyncio.Event | None = None
 
     async def keep(self, waiting: Coroutine[Any, Any, T]) -> T | None:
         """Return what is waited for, or None if it has not come; the waiting itself must not change anything."""
         loop = asyncio.get_running_loop()
-        wanted, over = loop.create_task(waiting), loop.create_task(self.over.wait())
+        wanted = loop.create_task(waiting)
+        tasks: list[asyncio.Task[Any]] = [wanted]
+        if self.over is not None:
+            tasks.append(loop.create_task(self.over.wait()))
         try:
-            await asyncio.wait({wanted, over}, timeout=self.seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, timeout=self.seconds, return_when=asyncio.FIRST_COMPLETED)
             return wanted.result() if wanted.done() else None
         finally:
-            wanted.cancel()
-            over.cancel()
-            await asyncio.gather(wanted, over, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)

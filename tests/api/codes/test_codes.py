@@ -5,31 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from layover.api.problems import STATUS
 from layover.api.routes import ROUTES
-from tests.api.codes import anywhere, asking, defining, running, telling  # noqa: F401 - they bring their scenes along
-from tests.api.codes.registry import OF_ANY, OF_ONE, scene_of
-from tests.api.codes.stage import SECRET, staged
-from tests.servers.postgres import databases
+from tests.api.codes.scenes import OF_ANY, OF_ONE, scene_of
+from tests.api.codes.stage import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from layover.api.routing import Route
     from tests.api.codes.registry import Outcome
     from tests.api.codes.stage import Stage
 
 DOCUMENTED = [(route, outcome) for route in ROUTES for outcome in (*route.answers, *route.codes)]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["sqlite", "postgres"])
-async def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    """Give servers on each database; all scenes share them, since none disturbs another."""
-    in_a_file = f"sqlite:///{tmp_path_factory.mktemp('stage') / 'layover.db'}"
-    async with staged(databases.fresh() if request.param == "postgres" else in_a_file) as found:
-        yield found
 
 
 @pytest.mark.asyncio(loop_scope="module")

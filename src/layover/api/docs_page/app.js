@@ -102,6 +102,7 @@ class Form {
     const found = this.examples().find(([one]) => !name || one === name);
     const value = found ? found[1].value : {};
     this.body.value = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+    this.body.rows = Math.min(this.body.value.split("\n").length + 1, 24);
     this.write();
   }
 
@@ -202,7 +203,9 @@ function bodyPart(form) {
   return make("div", {},
     make("h3", {}, form.operation.requestBody.required ? "Body" : "Body (may be left out)"),
     make("div", { className: "acts" }, form.media.length > 1 ? form.mediaField : null, names.length > 1 ? make("label", {}, "Example ", choice) : null),
-    make("div", { className: "sides" }, form.body, make("pre", {}, outline(content.schema))),
+    Object.keys(content.schema).length
+      ? make("div", { className: "sides" }, form.body, make("pre", {}, outline(content.schema)))
+      : form.body, // it is free
   );
 }
 

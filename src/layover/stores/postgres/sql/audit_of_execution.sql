@@ -7,6 +7,8 @@ CROSS JOIN LATERAL (
         AND ($6::text IS NULL OR a."user" = $6)
     OFFSET 0 -- asked of each, as in `audit`
 ) AS wanted
-WHERE a.execution_id = $7::text AND (a.at, a.id) < ($1::bigint, $2::text)
-ORDER BY a.at DESC, a.id DESC
+-- Compared and ordered by the whole index, for which no other will do: what was frequent when the server counted may be
+-- rare by now.
+WHERE (a.execution_id, a.at, a.id) < ($7::text, $1::bigint, $2::text) AND a.execution_id >= $7::text
+ORDER BY a.execution_id DESC, a.at DESC, a.id DESC
 LIMIT $3::bigint

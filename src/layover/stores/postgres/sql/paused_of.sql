@@ -7,7 +7,9 @@ FROM layover.heads AS h
 JOIN layover.executions AS e ON e.execution_id = h.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
 WHERE h.status = 'paused'
-    AND h.workflow = $4::text
-    AND (coalesce(h.paused_at, h.created_at), h.execution_id) > ($2::bigint, $3::uuid)
-ORDER BY coalesce(h.paused_at, h.created_at), h.execution_id
+    -- Compared and ordered by the whole index, for which no other will do: what was frequent when the server counted
+    -- may be rare by now.
+    AND (h.workflow, coalesce(h.paused_at, h.created_at), h.execution_id) > ($4::text, $2::bigint, $3::uuid)
+    AND h.workflow <= $4::text
+ORDER BY h.workflow, coalesce(h.paused_at, h.created_at), h.execution_id
 LIMIT $1::bigint
