@@ -119,9 +119,9 @@ class Rounds:
 
 async def acts(site: Site, *, quick: bool) -> None:
     """Measure single acts."""
-    rounds = 3 if quick else 9
+    rounds = 3 if quick else 7
     with hello() as least:
-        for connections, count in ((1, 50 if quick else 300), (MANY, 200 if quick else 1_500)):
+        for connections, count in ((1, 50 if quick else 300), (MANY, 200 if quick else 1_000)):
             async with site.empty() as address, surface(address, {"asking": ASKING}) as layover:
                 servers = {"hello": least, "layover": layover}
                 async with least.wires(connections) as bare, layover.wires(connections) as ours:

@@ -93,7 +93,7 @@ async def test_a_worker_that_finds_nothing(tmp_path: Path) -> None:
         await store.has_answered(None)
         well = await api.get("/readyz", as_="")
 
-    assert (failing.status, failed(failing)) == (503, {"worker": "It has stopped."})
+    assert (failing.status, failed(failing)) == (503, {"worker": "It cannot take up work just now."})
     assert (well.status, failed(well)) == (200, {})
 
 
@@ -106,7 +106,7 @@ async def test_a_worker_that_has_ended(tmp_path: Path) -> None:
             pass
         answered = await api.get("/readyz", as_="")
 
-    assert (answered.status, failed(answered)) == (503, {"worker": "It has stopped."})
+    assert (answered.status, failed(answered)) == (503, {"worker": "It cannot take up work just now."})
 
 
 async def test_a_server_that_is_stopping(tmp_path: Path) -> None:

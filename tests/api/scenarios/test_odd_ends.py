@@ -27,7 +27,7 @@ from tests.api.scenarios.scene import (
     settled,
     start,
 )
-from tests.runtime.harness import HandWound, Scripted, approval, call, end, engine_on, flow, form, until
+from tests.runtime.harness import HOUR, HandWound, Scripted, approval, call, end, engine_on, flow, form, until
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -91,9 +91,9 @@ async def test_whoever_is_paused_again_stands_last_in_the_list(tmp_path: Path, p
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
         await save(api, flow(form(schema={}), form("more", schema={})))
         first = await start(api)
-        clock.now += 1_000
+        clock.now += HOUR
         second = await start(api)
-        clock.now += 1_000
+        clock.now += HOUR
 
         async def listed() -> list[str]:
             return [one.get("id") or one["executionId"] for one in (await get(api, path))["executions"]]

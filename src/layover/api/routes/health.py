@@ -48,7 +48,7 @@ async def readyz(call: Call[None, NoQuery]) -> Reply:
     checks = {
         "database": await _tried("database", _writes(instance)),
         "migrations": await _tried("migrations", instance.store.check_shape()),
-        "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It has stopped."),
+        "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It cannot take up work just now."),
     }
     ready = all(check.ok for check in checks.values())
     told = Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)
