@@ -182,7 +182,7 @@ class Floor:
         more: list[Statement] = [] if point is None else [(_CLOSE, ("applied", at, point))]
         if closing:
             more.append((_FINISH, (at, "executed", "", id_)))
-            head: Statement = (_REST, (last_seq, epoch, "completed", seen, at, None, id_, OWNER, seq))
+            head: Statement = (_REST, (last_seq, epoch, "completed", seen, None, at, None, id_, OWNER, seq))
         else:
             head = (_APPEND, (last_seq, epoch, "running", seen, at, id_, OWNER, seq))
         return self._submit(head, (id_, seq + 1, len(step.events), at, encode_events(step.events)), more)

@@ -126,11 +126,13 @@ PointChange: TypeAlias = OpenedPoint | ChangedPoint | ClosedPoint
 class Rest(Record, frozen=True, kw_only=True):
     """The execution is given back with this append; `wake_at` is when time has something to do for it.
 
-    Whoever has a function for one of the `missing` node types may take it up at once.
+    Whoever has a function for one of the `missing` node types may take it up at once. One that is paused is so since
+    `paused_at`: who goes from one pause straight to the next is paused anew. Without it, since its status is that.
     """
 
     wake_at: int | None = None
     missing: tuple[str, ...] = ()
+    paused_at: int | None = None
 
 
 class Closed(Record, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.decide import play
 from layover.core.engine.effects import Call, Close, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
-from layover.core.engine.timing import wake_at
+from layover.core.engine.timing import paused_since, wake_at
 from layover.core.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
@@ -292,7 +292,7 @@ class Driven:
         if state.counts.rows["calls"] and facts.gate == "open" and not facts.closed:
             return None  # by far the most frequent
         if state.resting:
-            return Rest(wake_at=wake_at(state))
+            return Rest(wake_at=wake_at(state), paused_at=paused_since(state))
         if state.counts["calls"] or not state.counts["queued"]:
             return None
         if self.parked or self._driver.stopping:

@@ -77,13 +77,7 @@ async def test_an_input_that_is_too_large_starts_nothing(tmp_path: Path) -> None
     "path",
     [
         "/api/workflows/flow/paused",
-        pytest.param(
-            "/executions/paused",
-            marks=pytest.mark.xfail(
-                reason="what goes from one pause to the next in one step keeps the moment of the first: its status was "
-                "`paused` all the time"
-            ),
-        ),
+        "/executions/paused",
     ],
 )
 async def test_whoever_is_paused_again_stands_last_in_the_list(tmp_path: Path, path: str) -> None:

@@ -15,6 +15,7 @@ from layover.core.engine.begin import attempt
 from layover.core.engine.failures import TIMEOUT, cancel_points
 from layover.core.engine.points import come_due
 from layover.core.engine.starting import start
+from layover.core.engine.state import PEOPLE
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution
@@ -77,3 +78,16 @@ def _end_of_time(state: Execution) -> int | None:
 def _fail_execution(turn: Turn, code: str, message: str) -> None:
     cancel_points(turn, "")
     turn.emit(ev.ExecutionFailed(error=ev.Error(code=code, message=message, retryable=False)))
+
+
+def paused_since(state: Execution) -> int | None:
+    """Return since when an operator holds an execution, or the longest that a person is awaited; None if neither is."""
+    facts = state.facts
+    if state.status != "paused":
+        return None
+    if facts.gate != "open":
+        return facts.paused_at
+    asked = [one.opened_at for one in state.points.rows.values() if one.status == "open" and one.kind in PEOPLE]
+    if state.counts["people"] > len(asked):  # the others are calls that failed, and wait for an operator
+        asked += [node.started_at for node in state.nodes.rows.values() if node.status == "incident"]
+    return min(asked, default=None)

@@ -135,6 +135,7 @@ def _created(append: Append, new: NewExecution) -> Head:
 
 def _moved(head: Head, append: Append) -> Head:
     was = head.paused_at if head.status == "paused" else append.at
+    since = append.rest.paused_at if append.rest is not None else None
     moved = replace(
         head,
         status=append.status,
@@ -142,7 +143,7 @@ def _moved(head: Head, append: Append) -> Head:
         last_epoch=append.epoch,
         commands_done=append.commands_seen,
         takeovers=0,
-        paused_at=was if append.status == "paused" else None,
+        paused_at=(was if since is None else since) if append.status == "paused" else None,
     )
     if append.rest is None:
         return moved

@@ -175,6 +175,7 @@ class _Group:
         values["rests"] = [rest is not None for rest in rests]
         values["wake_at"] = [rest.wake_at if rest is not None else None for rest in rests]
         values["missing"] = [_json(rest.missing) if rest is not None else None for rest in rests]
+        values["since"] = [rest.paused_at if rest is not None else None for rest in rests]
 
     def _belong(self, append: Append) -> None:
         """Add what is written besides the log, if anything."""

@@ -76,12 +76,13 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     if rest is None:
         cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, at, id_, append.owner, expected))
     elif not rest.missing:
-        values = (last_seq, epoch, append.status, seen, at, rest.wake_at, id_, append.owner, expected)
+        since = rest.paused_at
+        values = (last_seq, epoch, append.status, seen, since, at, rest.wake_at, id_, append.owner, expected)
         cursor.execute(_APPEND_RESTING, values)
     else:
         kept = types_kept(rest.missing)
-        missing = (last_seq, epoch, append.status, seen, at, rest.wake_at, kept, id_, append.owner, expected)
-        cursor.execute(_APPEND_MISSING, missing)
+        told = (last_seq, epoch, append.status, seen, rest.paused_at, at)
+        cursor.execute(_APPEND_MISSING, (*told, rest.wake_at, kept, id_, append.owner, expected))
     db = cursor.connection
     if db.changes() == 1:
         return Outcome(verdict="passed", commands_seq=seen)

@@ -1,7 +1,10 @@
 moved AS (
     UPDATE layover.heads AS h
     SET last_seq = l.last_seq, last_epoch = l.epoch, status = l.status, commands_done = l.seen, takeovers = 0,
-        paused_at = CASE WHEN l.status = 'paused' THEN CASE WHEN h.status = 'paused' THEN h.paused_at ELSE l.at END END,
+        paused_at = CASE
+            WHEN l.status = 'paused'
+                THEN coalesce(l.since, CASE WHEN h.status = 'paused' THEN h.paused_at ELSE l.at END)
+        END,
         owner = CASE WHEN l.rests THEN NULL ELSE h.owner END,
         wake_at = CASE WHEN l.rests THEN l.wake_at ELSE h.wake_at END,
         missing = CASE

@@ -8,12 +8,12 @@ given_moves AS MATERIALIZED (
         expected + coalesce(total, (:totals::integer[])[1]) AS last_seq,
         coalesce(status, (:status::text[])[1]) AS status,
         coalesce(count, (:counts::integer[])[1]) AS count,
-        at, body, rests, wake_at, missing
+        at, body, rests, wake_at, missing, since
     FROM unnest(
         :ids::uuid[], :owners::text[], :epochs::integer[], :expected::integer[], :seen::integer[],
         :totals::integer[], :status::text[], :counts::integer[], :at::bigint[], :bodies::bytea[],
-        :rests::boolean[], :wake_at::bigint[], :missing::text[]
+        :rests::boolean[], :wake_at::bigint[], :missing::text[], :since::bigint[]
     ) AS g (
-        execution_id, owner, epoch, expected, seen, total, status, count, at, body, rests, wake_at, missing
+        execution_id, owner, epoch, expected, seen, total, status, count, at, body, rests, wake_at, missing, since
     )
 )
