@@ -104,7 +104,7 @@ async def test_pages_go_on_behind_one_that_an_operator_paused_as_well(tmp_path: 
         scene.tick(engine)
         await engine.pause(scene.ids[0], "stock-taking")
         await until(engine, scene.ids[0], lambda head: head.commands_done == 1)
-        assert await scene.walk(engine, 1) == [[0], [1], [2]]
-        (first, *_) = await engine.paused()
-        assert first == await engine.get(scene.ids[0])
-        assert first.paused_reason == "stock-taking"
+        assert await scene.walk(engine, 1) == [[1], [2], [0]]  # it is the operator who is awaited since then
+        (*_, last) = await engine.paused()
+        assert last == await engine.get(scene.ids[0])
+        assert last.paused_reason == "stock-taking"

@@ -40,6 +40,17 @@ async def test_an_execution_is_paused_since_its_status_became_so(store: Store) -
     assert (await head(store)).paused_at == 400
 
 
+@pytest.mark.parametrize("missing", [(), ("mail",)])
+async def test_whoever_is_paused_anew_says_since_when(store: Store, missing: tuple[str, ...]) -> None:
+    await create(store)
+    assert (await go_on(store, at=400, status="paused", rest=Rest())).paused_at == 400
+    await claim(store, 500, n=1)
+    rest = Rest(paused_at=450, missing=missing)
+    assert (await go_on(store, at=500, status="paused", rest=rest)).paused_at == 450
+    await claim(store, 600, n=1)
+    assert (await go_on(store, at=600, status="running", rest=rest)).paused_at is None
+
+
 @pytest.mark.parametrize("rest", [None, Rest(), Rest(wake_at=900), Rest(missing=("mail",))], ids=repr)
 async def test_it_is_paused_no_longer_once_it_goes_on_and_anew_when_it_is_again(
     store: Store, rest: Rest | None
