@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _END_OF_HEAD = b"\r\n\r\n"
 _LENGTH = b"\r\ncontent-length:"
+_IDLE = 20  # seconds: a server may close a connection that is not used for longer, just when it is used again
 
 
 class Heard(NamedTuple):
@@ -91,6 +93,7 @@ class Wire:
         self._host, self._port = place.hostname or "", place.port or 80
         self._head = f"host: {place.netloc}\r\nauthorization: Bearer {key}\r\n" if key else f"host: {place.netloc}\r\n"
         self._line: _Line | None = None
+        self._used = 0.0
 
     async def __aenter__(self) -> Self:
         return self
@@ -98,8 +101,12 @@ class Wire:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._drop()
+
+    def _drop(self) -> None:
         if self._line is not None and self._line.transport is not None:
             self._line.transport.close()
+        self._line = None
 
     async def ask(self, method: str, path: str, body: object = None, **headers: str) -> Heard:
         """Send a request and return its answer; `idempotency_key=` is the header of that name. Bytes go as they are."""
@@ -112,10 +119,17 @@ class Wire:
 
     async def send(self, request: bytes) -> Heard:
         """Send a request that is made already."""
-        if self._line is None or self._line.transport is None:
+        if self._line is None or self._line.transport is None or monotonic() - self._used > _IDLE:
+            self._drop()
             loop = asyncio.get_running_loop()
             _, self._line = await loop.create_connection(_Line, self._host, self._port)
-        return await self._line.send(request)
+        try:
+            return await self._line.send(request)
+        except BaseException:
+            self._drop()  # else the answer that is still to come would be taken for that of another request
+            raise
+        finally:
+            self._used = monotonic()
 
     def request(self, method: str, path: str, body: object = None) -> bytes:
         """Return a request as it is sent, for whoever sends it often."""

@@ -95,6 +95,8 @@ async def test_whoever_is_paused_again_stands_last_in_the_list(tmp_path: Path, p
         assert await listed() == [first["id"], second["id"]]
         assert (await resume(api, first["id"], "ask")).status == 202
         told = await settled(api, first["id"])
+        while [one["context_id"] for one in told["waiting_on"]] != ["more"]:  # it was paused, and is so again
+            told = await settled(api, first["id"])
         assert await listed() == [second["id"], first["id"]]
         assert told["paused_at"] > first["paused_at"] or path != "/executions/paused"
 
