@@ -11,6 +11,7 @@ ROUNDS ?= 20
 MINUTES ?= 2
 PROCESSES ?= 3
 PORT ?= 8080
+WORKERS ?= 4
 CLIENTS ?= 200
 SECONDS ?= 60
 
@@ -23,8 +24,8 @@ run: .venv/ready ## serve the examples over HTTP, one of them waiting for your a
 demo: .venv/ready ## pause a workflow, kill its process, and finish it in another
 	$(BIN)/python examples/demo.py
 
-test: .venv/ready ## run every test
-	$(BIN)/pytest -n 2
+test: .venv/ready ## run every test; many wait for something, so there are more workers than cores
+	$(BIN)/pytest -n $(WORKERS)
 
 check: .venv/ready ## lint, format, types, layers
 	$(BIN)/ruff check .
@@ -45,7 +46,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/http_surface.py --postgres
 
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
-	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n 2 --hypothesis-seed=$(SEED)
+	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n $(WORKERS) --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
