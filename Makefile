@@ -25,7 +25,7 @@ demo: .venv/ready ## pause a workflow, kill its process, and finish it in anothe
 	$(BIN)/python examples/demo.py
 
 test: .venv/ready ## run every test; many wait for something, so there are more workers than cores
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/ready ## lint, format, types, layers
 	$(BIN)/ruff check .
@@ -46,7 +46,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/http_surface.py --postgres
 
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
-	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n $(WORKERS) --hypothesis-seed=$(SEED)
+	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)

