@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["each_database", "on_postgres"]  # fixtures for all tests here
 
 _HERE = Path(__file__).parent
-_LONGEST = 60  # seconds: far more than any of them takes, on a machine that is busy with other things too
+_LONGEST = 120  # seconds: far more than any of them takes, on a machine that is busy with other things too
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -234,7 +234,7 @@ _PROGRAM = """
 def _run(folder: Path, body: str, grace: int = 0) -> subprocess.CompletedProcess[str]:
     program = textwrap.dedent(_PROGRAM).format(body=body, grace=grace)
     words = [sys.executable, "-c", program, str(folder / "layover.db")]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    return subprocess.run(words, capture_output=True, text=True, timeout=110, check=False)  # noqa: S603 - ours
 
 
 async def _owner(folder: Path) -> str | None:
