@@ -11,7 +11,7 @@ ROUNDS ?= 20
 MINUTES ?= 2
 PROCESSES ?= 3
 PORT ?= 8080
-WORKERS ?= 3
+WORKERS ?= 2
 CLIENTS ?= 200
 SECONDS ?= 60
 
@@ -24,7 +24,7 @@ run: .venv/ready ## serve the examples over HTTP, one of them waiting for your a
 demo: .venv/ready ## pause a workflow, kill its process, and finish it in another
 	$(BIN)/python examples/demo.py
 
-test: .venv/ready ## run every test; many wait for something, so there are more workers than cores
+test: .venv/ready ## run every test
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/ready ## lint, format, types, layers

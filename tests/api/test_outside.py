@@ -228,7 +228,9 @@ async def test_a_token_is_in_no_log_and_in_no_answer(tmp_path: Path, caplog: pyt
         answers += [await api.post(f"/callbacks/{token}{act}", as_="") for act in ACTS]
         answers += [await api.post(f"/callbacks/{token}wrong", as_=""), await api.get(f"/callbacks/{token}", as_="")]
 
-    assert [one.status for one in answers] == [202, 400, 202, 410, 410, 410, 410, 404, 405]
+    beat = answers[6].status  # after the reply was taken, and before or after it was applied
+    assert beat in (202, 410)
+    assert [one.status for one in answers] == [202, 400, 202, 410, 410, 410, beat, 404, 405]
     for one in answers:
         assert token not in one.body.decode() + str(one.headers)
     assert token not in caplog.text

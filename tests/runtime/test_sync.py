@@ -206,6 +206,7 @@ def test_a_function_of_its_own_cannot_block_it(tmp_path: Path) -> None:
 
 _PROGRAM = """
     import asyncio, os, signal, sys, threading
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
     from layover import Settings, SyncEngine, Workflow, node
 
     @node
