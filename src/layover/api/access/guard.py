@@ -71,7 +71,7 @@ def _tokens(settings: JwtSettings | None) -> Tokens | None:
     """Return who knows tokens; whoever takes none needs no library for them."""
     if settings is None:
         return None
-    from layover.api.access.tokens import Tokens  # noqa: PLC0415 - as above
+    from layover.api.access.tokens import Tokens  # noqa: PLC0415 - only who takes tokens loads it
 
     return Tokens(settings)
 

@@ -128,11 +128,11 @@ class _Straight(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self,
         req: urllib.request.Request,  # noqa: ARG002 - as it is called
-        fp: object,  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
+        fp: object,  # noqa: ARG002 - as above
+        code: int,  # noqa: ARG002 - as above
+        msg: str,  # noqa: ARG002 - as above
+        headers: HTTPMessage,  # noqa: ARG002 - as above
+        newurl: str,  # noqa: ARG002 - as above
     ) -> None:
         return None
 
@@ -141,7 +141,7 @@ def read_address(address: str) -> bytes:
     """Return what is at an address that was checked when it was set; OSError if it is too slow or too large."""
     parts = urlsplit(address)
     if parts.scheme == "file":
-        with open(urllib.request.url2pathname(parts.path), "rb") as file:  # noqa: PTH123 - bounded
+        with open(urllib.request.url2pathname(parts.path), "rb") as file:  # noqa: PTH123 - a path from an address, read up to a bound
             return _bounded(file.read(LARGEST + 1))
     handlers: list[urllib.request.BaseHandler] = [_Straight()]
     if is_loopback(parts.hostname or ""):
