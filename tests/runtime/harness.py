@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
 
 import pytest
 
@@ -33,10 +34,14 @@ if TYPE_CHECKING:
 
 PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10, "grace": 100}
 HOUR = 3_600_000
+YEAR = 365 * 24 * HOUR
 
 
 # Where the database of a folder is, if it is not in the folder.
 _elsewhere: dict[Path, str] = {}
+
+# The stores whose time passes by hand.
+_by_hand: WeakSet[object] = WeakSet()
 
 
 @pytest.fixture
@@ -71,7 +76,13 @@ def engine_at(folder: Path, *nodes: AnyFunction, **settings: object) -> Engine:
 
 
 def engine_on(store: Store | Between, *nodes: AnyFunction, **settings: object) -> EngineOn:
-    """Return an engine on a store."""
+    """Return an engine on a store.
+
+    Where time passes by hand, a lease outlasts every test that does not say how long it lasts: else a result that is
+    still on its way when the test lets an hour pass would be lost with its lease, and its call made again.
+    """
+    if store in _by_hand:
+        settings = {"lease_ttl": YEAR, **settings}
     return EngineOn(cast("Store", store), nodes=nodes, settings=settings_with(**settings))
 
 
@@ -107,9 +118,13 @@ class HandWound:
 
     def store(self, folder: Path) -> Store:
         """Return a store that goes by this clock."""
+        store: Store
         if folder in _elsewhere:
-            return _Deaf(address_in(folder), clock=self)
-        return SqliteStore(folder / "layover.db", clock=self, between_looks=0)
+            store = _Deaf(address_in(folder), clock=self)
+        else:
+            store = SqliteStore(folder / "layover.db", clock=self, between_looks=0)
+        _by_hand.add(store)
+        return store
 
     def skip(self, engine: EngineOn, milliseconds: int) -> None:
         """Let time pass, and have an engine look what has come due."""

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("each_database")
 
 FLOW = flow(call("a"), call("b"), end(["${nodes.a}", "${nodes.b}"]))
 FAR = 3_600_000
-NEVER = {"poll": FAR, "command_poll": FAR}  # so that nothing but the test moves it
+NEVER = {"poll": FAR, "command_poll": FAR, "lease_ttl": 30_000}  # nothing but the test moves what it looks at
 
 
 async def steal(engine: Engine, execution_id: str, lease_until: int = 10**15) -> Lease:

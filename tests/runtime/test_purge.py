@@ -275,7 +275,7 @@ async def test_one_instance_purges_at_a_time(tmp_path: Path) -> None:
 
 async def test_who_has_lost_the_lock_leaves_the_rest_to_the_other(tmp_path: Path) -> None:
     clock = HandWound()
-    async with engine_on(clock.store(tmp_path), retention=HOUR, **SETTINGS) as engine:
+    async with engine_on(clock.store(tmp_path), retention=HOUR, lease_ttl=30_000, **SETTINGS) as engine:
         for name in ("one", "two"):
             await engine.register(flow(end(1), name=name))
             await engine.start(name, wait="end")
