@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.routing import Route as StarletteRoute
-from starlette.routing import compile_path
 
 from layover.api.access.config import AccessSettings
 from layover.api.access.guard import KeysAndTokens
-from layover.api.endpoint import Answering, Endpoint, request_id_of
+from layover.api.endpoint import Answering, request_id_of
+from layover.api.paths import Paths
 from layover.api.problems import Refusal
 from layover.api.routes import ROUTES
 from layover.api.services import Services
@@ -18,7 +17,7 @@ from layover.api.settings import ApiSettings
 from layover.coordination.local import LocalLimiter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from starlette.types import Receive, Scope, Send
 
@@ -48,46 +47,11 @@ def application(
         guard=guard or KeysAndTokens(engine, access),
         limiter=limiter or LocalLimiter(),
     )
-    by_path = _by_path(routes)
-    app = Starlette(routes=[_path(path, by_path, services) for path in by_path])
+    app = Starlette(routes=[Paths(routes, services)])
     app.state.services = services
     app.router.redirect_slashes = False
     app.router.default = _not_found
     return app
-
-
-class _Path(StarletteRoute):
-    """A path whose endpoint answers whatever comes to it, also by a method that it does not have."""
-
-    named: Mapping[str, str] = {}  # what a pattern finds in it, if it is all literal
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["path_params"] = {**self.named, **scope["path_params"]}
-        await self.app(scope, receive, send)
-
-
-def _path(path: str, by_path: Mapping[str, Mapping[str, Route]], services: Services) -> _Path:
-    """Return a path. One that is all literal has the other methods of a pattern: a workflow may be called `check`."""
-    found, named = by_path[path], None
-    for pattern in by_path if "{" not in path else ():
-        named = compile_path(pattern)[0].match(path) if "{" in pattern else None
-        if named is not None:
-            found = {**by_path[pattern], **found}
-            break
-    made = _Path(path, Endpoint(found, services))
-    made.named = named.groupdict() if named is not None else {}
-    return made
-
-
-def _by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
-    """Return all methods of each path; `/executions/paused` comes before `/executions/{id}`, which would match it."""
-    found: dict[str, dict[str, Route]] = {}
-    for route in routes:
-        found.setdefault(route.path, {})[route.method] = route
-    return {
-        path: found[path]
-        for path in sorted(found, key=lambda path: [(part.startswith("{"), part) for part in path.split("/")])
-    }
 
 
 async def _not_found(scope: Scope, _receive: Receive, send: Send) -> None:

@@ -59,7 +59,7 @@ class Endpoint:
     """Everything that is done under one path."""
 
     def __init__(self, routes: Mapping[str, Route], services: Services) -> None:
-        self._routes = routes
+        self.routes = routes
         self._services = services
         self._allow = ", ".join(sorted({*routes, *({"HEAD"} if "GET" in routes else ())}))
 
@@ -69,7 +69,7 @@ class Endpoint:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request_id = request_id_of(headers)
         answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
-        route = self._routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        route = self.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
         try:
             if route is None:
                 raise Refusal("method_not_allowed", f"Use {self._allow}.", headers={"allow": self._allow})  # noqa: TRY301 - told like all others
