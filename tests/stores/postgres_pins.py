@@ -65,8 +65,13 @@ PINNED = {
     },
     "page_of_tag": {"executions_by_tag (tags)", "heads_pkey (execution_id)", "versions_pkey (id)"},
     "page_of_input": {"executions_by_input (input)", "heads_pkey (execution_id)", "versions_pkey (id)"},
-    "page_of_paused": {
-        "heads_paused (created_at, execution_id)",
+    "page_of_status": {
+        "heads_by_status (status, created_at, execution_id)",
+        "executions_pkey (execution_id)",
+        "versions_pkey (id)",
+    },
+    "page_of_workflow": {
+        "heads_by_workflow (workflow, created_at, execution_id)",
         "executions_pkey (execution_id)",
         "versions_pkey (id)",
     },
@@ -195,13 +200,12 @@ READS_ALL = {
     "purge_between": "the same, for all that began in that week",
 }
 IN_ORDER = [
-    "page", "page_of_parent", "page_of_paused", "paused", "paused_of", "history", "points", "points_waiting",
-    "points_waiting_of", "points_waiting_of_kind", "signals", "expendable", "signals_undispatched", "waits",
+    "page", "page_of_parent", "paused", "paused_of", "history", "points", "points_waiting", "points_waiting_of",
+    "points_waiting_of_kind", "signals", "expendable", "signals_undispatched", "waits",
     "versions_of", "latest_version", "commands_after", "audit", "audit_of_user", "audit_of_execution", "keys",
 ]  # fmt: skip
 LISTS = [
-    "page", "page_of_paused", "paused", "paused_of", "points", "points_waiting", "points_waiting_of",
-    "points_waiting_of_kind",
+    "page", "paused", "paused_of", "points", "points_waiting", "points_waiting_of", "points_waiting_of_kind",
 ]  # fmt: skip
 # Until rows have been counted: there are never many.
 FEW_TO_SORT = {"versions_of"}

@@ -18,6 +18,7 @@ from layover.stores.postgres.migrations import check, migrate, migrations, taken
 from layover.stores.postgres.shaping import shape_key
 from tests.servers.postgres import connect, fresh_schema
 from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth, uid
+from tests.stores.listed import begin_all, lists
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -142,6 +143,18 @@ async def test_tables_that_were_used_can_be_taken_back(place: Place) -> None:
     await store.close()
     assert await migrate(place.address, 1, 0) == list(reversed(range(1, NEWEST + 1)))
     assert await place.catalog() == [[], [], []]
+
+
+async def test_what_is_listed_is_the_same_when_lists_have_been_taken_back_and_taken_again(place: Place) -> None:
+    store = PostgresStore(place.text)
+    await store.open(ME)
+    await begin_all(store)
+    listed = await lists(store)
+    await store.close()
+    assert await migrate(place.address, 2, 3) == list(reversed(range(4, NEWEST + 1)))
+    await store.open(ME)
+    assert await lists(store) == listed
+    await store.close()
 
 
 async def test_a_schema_that_has_not_taken_every_step_is_old(place: Place) -> None:

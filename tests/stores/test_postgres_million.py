@@ -40,7 +40,17 @@ from layover.ports.records import (
     Rest,
     Token,
 )
-from layover.stores.postgres import answering, appending, claiming, commanding, messaging, purging, reading, signalling
+from layover.stores.postgres import (
+    answering,
+    appending,
+    claiming,
+    commanding,
+    messaging,
+    paging,
+    purging,
+    reading,
+    signalling,
+)
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema
@@ -154,11 +164,12 @@ DEEDS: dict[str, Deed] = {
     "expendable": lambda db: purging.expendable(db, NOW, SOME, None),
     "execution": lambda db: reading.get(db, uid(100)),
     "history": lambda db: reading.history(db, uid(100), 0, 100),
-    "page": lambda db: reading.page(db, PAGE),
-    "page_of_parent": lambda db: reading.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
-    "page_of_tag": lambda db: reading.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
-    "page_of_input": lambda db: reading.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
-    "page_of_paused": lambda db: reading.page(db, msgspec.structs.replace(PAGE, status=("paused",))),
+    "page": lambda db: paging.page(db, PAGE),
+    "page_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
+    "page_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
+    "page_of_input": lambda db: paging.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
+    "page_of_status": lambda db: paging.page(db, msgspec.structs.replace(PAGE, status=("paused", "running"))),
+    "page_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
     "paused": lambda db: reading.paused(db, PausedFilter(limit=50)),
     "paused_of": lambda db: reading.paused(db, PausedFilter(limit=50, workflow="w7")),
     "point": lambda db: reading.point_by(db, "p105"),

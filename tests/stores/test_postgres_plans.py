@@ -36,8 +36,8 @@ UPDATE layover.audit SET "user" = 'u1', execution_id = 'e1';
 ANALYZE layover.pause_points, layover.heads, layover.audit;
 """
 _OF_WHAT_MAY_BE_RARE = [
-    "paused_of", "points_waiting_of", "points_waiting_of_kind", "points_waiting_of_workflow", "audit_of_user",
-    "audit_of_execution",
+    "page_of_status", "page_of_workflow", "paused_of", "points_waiting_of", "points_waiting_of_kind",
+    "points_waiting_of_workflow", "audit_of_user", "audit_of_execution",
 ]  # fmt: skip
 
 
@@ -99,6 +99,24 @@ def test_only_what_is_on_a_page_is_sorted_when_kinds_are_merged(
         assert seeks(plan) == PINNED["points_waiting_of_workflow"]
         kinds = [node["Node Type"] for node in nodes(plan)]
         assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("page_of_status", ["Nested Loop", "Nested Loop", "Limit", "Sort"]),
+        ("page_of_workflow", ["Sort", "Nested Loop", "Nested Loop"]),
+    ],
+)
+def test_only_what_is_on_a_page_is_sorted_and_looked_up(
+    grown: dict[str, Plan], young: dict[str, Plan], filled: dict[str, Plan], name: str, first: list[str]
+) -> None:
+    for plans_ in (grown, young, filled):
+        plan = plans_[name]
+        assert seeks(plan) == PINNED[name]
+        kinds = [node["Node Type"] for node in nodes(plan) if node["Node Type"] != "Memoize"]
+        found = ["Nested Loop", "Function Scan", "Limit", "Index Scan"]
+        assert kinds == [*first, *found, "Index Scan", "Index Scan"]
 
 
 async def test_a_list_of_what_is_rare_is_sought_though_everything_was_alike_when_it_was_counted() -> None:

@@ -89,6 +89,7 @@ STRAYS = {
     "tokens": "INSERT INTO tokens VALUES (x'74', :id, 'p')",
     "waits": "INSERT INTO waits VALUES ('paid', 'k', 'p', :id)",
     "places": "INSERT INTO places (execution_id, rank, admitted) VALUES (:id, 0, 0)",
+    "tags": "INSERT INTO tags VALUES ('a', 100, :id)",
 }
 
 

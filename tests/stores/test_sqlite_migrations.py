@@ -12,12 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreUnavailable, StoreUnusable
-from layover.ports.records import ClosedPoint, PausedFilter, Rest, Slots, Token, Wish
+from layover.ports.records import CLOSED, ClosedPoint, PausedFilter, Rest, Slots, Token, Wish
 from layover.stores.ids import key
 from layover.stores.sqlite import SqliteStore
 from layover.stores.sqlite.connection import connect, write_ahead
 from layover.stores.sqlite.migrations import APPLICATION_ID, check, migrate, migrations
 from tests.stores.conformance import ME, claim, create, go_on, head, message, opened, point, signal, truth, uid
+from tests.stores.listed import begin_all, lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,8 +184,9 @@ def test_what_is_in_a_file_survives_every_step_up_and_down(db: apsw.Connection, 
     migrate(db, path, 2)
     newest = rows(db)
     # All that is known of when it was paused is when it last moved.
-    heads, executions = (*first["heads"][0], None, None, 100), (*first["executions"][0], None)
-    assert newest == {**first, "heads": [heads], "executions": [executions]}
+    heads, executions = (*first["heads"][0], None, None, 100, 100), (*first["executions"][0], None)
+    tags = ("a", 100, key(uid(1)))
+    assert newest == {**first, "heads": [heads], "executions": [executions], "tags": [tags]}
     migrate(db, path, 3, to=1)
     assert rows(db) == first
     migrate(db, path, 4)
@@ -233,6 +235,33 @@ async def test_a_file_that_was_used_can_go_back_and_keeps_what_the_older_release
     assert await store.history(uid(1), 0, 10) == logs
     assert (await head(store)).missing == ()
     assert await store.outgoing(uid(1)) == []
+    await store.close()
+
+
+async def test_what_is_listed_is_the_same_when_lists_have_been_taken_back_and_taken_again(
+    db: apsw.Connection, path: Path
+) -> None:
+    store = SqliteStore(path)
+    await store.open(ME)
+    await begin_all(store)
+    listed, kept = await lists(store), rows(db)
+    await store.close()
+    assert migrate(db, path, 2, to=5) == list(reversed(range(6, NEWEST + 1)))
+    assert rows(db).keys() == kept.keys() - {"tags"}
+    await store.open(ME)
+    assert await lists(store) == listed
+    assert rows(db) == kept
+    await store.close()
+
+
+async def test_what_is_purged_has_no_tags_left(db: apsw.Connection, path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open(ME)
+    found = await begin_all(store)
+    ended = [row for row in found if row.head.status in CLOSED]
+    assert await store.purge([row.head.execution_id for row in ended]) == len(ended)
+    left = {key(row.head.execution_id) for row in found if row not in ended and row.info.tags}
+    assert {id_ for (id_,) in db.execute("SELECT execution_id FROM tags")} == left
     await store.close()
 
 

@@ -44,6 +44,7 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
     ("name", "index"),
     [
         ("append", "PRIMARY KEY (execution_id=?)"),
+        ("append_alike", "PRIMARY KEY (execution_id=?)"),
         ("append_resting", "PRIMARY KEY (execution_id=?)"),
         ("head", "PRIMARY KEY (execution_id=?)"),
         ("due", "heads_due (wake_at<?)"),
@@ -55,6 +56,10 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
         ("execution", "PRIMARY KEY (execution_id=?)"),
         ("page", "executions_by_age ((created_at,execution_id)<(?,?))"),
         ("page_of_parent", "executions_by_parent (parent_id=? AND (created_at,execution_id)<(?,?))"),
+        ("page_of_tag", "PRIMARY KEY (tag=? AND (created_at,execution_id)<(?,?))"),
+        ("page_of_status", "heads_by_status (status=? AND (created_at,execution_id)<(?,?))"),
+        ("page_of_workflow", "heads_by_workflow (workflow=? AND (created_at,execution_id)<(?,?))"),
+        ("purge_tags", "PRIMARY KEY (tag=? AND created_at=? AND execution_id=?)"),
         ("paused", "heads_paused ((paused_at,execution_id)>(?,?))"),
         ("paused_of", "heads_paused_of (workflow=? AND (paused_at,execution_id)>(?,?))"),
         ("points", "pause_points_by_age ((opened_at,id)>(?,?))"),

@@ -301,15 +301,6 @@ class Lease(Record, frozen=True, kw_only=True):
     epoch: int
 
 
-class Loaded(Record, frozen=True, kw_only=True):
-    """What a state is made from: a snapshot and the entries after it."""
-
-    head: Head
-    info: NewExecution
-    entries: tuple[Entry, ...]
-    snapshot: bytes | None = None
-
-
 class Outbox(Record, frozen=True, kw_only=True):
     """Messages that are due, in the order in which each sender wrote them, and when the next one is.
 
@@ -416,6 +407,13 @@ class ExecutionRow(Record, frozen=True, kw_only=True):
     version: int  # the number of the version that it runs
     finished_at: int | None = None
     closed: Closed | None = None
+
+
+class Loaded(ExecutionRow, frozen=True, kw_only=True):
+    """An execution with what its state is made from: a snapshot and the entries after it."""
+
+    entries: tuple[Entry, ...]
+    snapshot: bytes | None = None
 
 
 class ExecutionFilter(Record, frozen=True, kw_only=True):

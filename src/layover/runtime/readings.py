@@ -75,16 +75,14 @@ class Readings(Standings):
         instance = self.instance
         states = await instance.store.load([row.head.execution_id for row in rows]) if rows else []
         for row, loaded in zip(rows, states, strict=True):
-            if loaded is None or loaded.head.status != "paused":
-                continue
-            if loaded.head.paused_at not in (None, row.head.paused_at):  # a list knows it of all, a head may not
+            if loaded is None or loaded.head.status != "paused" or loaded.head.paused_at != row.head.paused_at:
                 continue
             try:
                 kept = await instance.driver.state_of(loaded)
             except LayoverError as error:  # one log that cannot be read must not hide the others
                 _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
                 continue
-            yield _viewed(replace(row, head=replace(loaded.head, paused_at=row.head.paused_at)), kept)
+            yield _viewed(loaded, kept)
             await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
 
     async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
@@ -184,16 +182,11 @@ class Readings(Standings):
 
     async def _load(self, execution_id: str) -> tuple[ExecutionRow, Kept]:
         """Return the row of an execution and the state that its log adds up to, both of the same moment."""
-        store = self.instance.store
         id_ = checked_id(execution_id)
-        while True:
-            (loaded,) = await store.load([id_])
-            row = await store.get(id_)
-            if loaded is None or row is None:
-                raise UnknownExecution(f"There is no execution {id_}.")
-            if row.head.last_seq == loaded.head.last_seq:
-                return row, await self.instance.driver.state_of(loaded)
-            await asyncio.sleep(0)
+        (loaded,) = await self.instance.store.load([id_])
+        if loaded is None:
+            raise UnknownExecution(f"There is no execution {id_}.")
+        return loaded, await self.instance.driver.state_of(loaded)
 
 
 def _viewed(row: ExecutionRow, kept: Kept) -> Execution:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from layover.ports.records import ExecutionRow, Loaded
 from layover.stores.checks import at_most, check_ids
 from layover.stores.containment import check_where, document_contains
@@ -38,8 +40,7 @@ def _load(db: MemoryDatabase, execution_id: str) -> Loaded | None:
         return None
     seq, body = db.snapshots.get(execution_id, (-1, None))
     return Loaded(
-        head=db.heads[execution_id],
-        info=db.infos[execution_id],
+        **asdict(_execution(db, execution_id)),
         snapshot=body,
         entries=tuple(entry for entry in db.logs[execution_id] if entry.seq > seq),
     )

@@ -1,25 +1,20 @@
-"""What readers ask for. Each call but `page` is one statement, and so sees one moment of the database."""
+"""What readers ask for. Each call is one statement, and so sees one moment of the database."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from layover.core.engine.events import PointKind
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most, check_ids
-from layover.stores.containment import check_where
-from layover.stores.fulfilment import check_conditions, document_fulfils
 from layover.stores.gauging import summed_up
 from layover.stores.postgres.rows import (
-    HEAD_COLUMNS,
-    INFO_COLUMNS,
+    EXECUTION_COLUMNS,
     command_of,
     entry_of,
     execution_of,
-    head_of,
-    info_of,
     point_of,
     version_of,
 )
@@ -27,11 +22,9 @@ from layover.stores.postgres.rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.core.conditions import Condition
     from layover.ports.records import (
         Command,
         Entry,
-        ExecutionFilter,
         ExecutionRow,
         Gauges,
         PausedFilter,
@@ -43,13 +36,10 @@ if TYPE_CHECKING:
 
 
 # A list begins beyond any row: what is compared in any case can be sought in an index.
-_NEWEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
 _OLDEST = (-(2**63), "")
 _LONGEST = (-(2**63), "00000000-0000-0000-0000-000000000000")
 _WAITING = frozenset({"open", "answered"})
 _KINDS: tuple[str, ...] = get_args(PointKind)
-_ALL_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS
-_FIRST_PART, _LARGEST_PART = 100, 1_000  # executions whose inputs are read at once
 
 
 async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
@@ -64,10 +54,9 @@ async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[L
 
 
 def _loaded(row: Row) -> Loaded:
-    snapshot, *columns = row[_ALL_COLUMNS:]
+    snapshot, *columns = row[EXECUTION_COLUMNS:]
     return Loaded(
-        head=head_of(row[:HEAD_COLUMNS]),
-        info=info_of(row[HEAD_COLUMNS:_ALL_COLUMNS]),
+        **asdict(execution_of(row[:EXECUTION_COLUMNS])),
         snapshot=snapshot,
         # A log without entries has no list of them.
         entries=tuple(map(entry_of, zip(*(column or () for column in columns), strict=True))),
@@ -100,56 +89,6 @@ async def get(db: Runs, execution_id: str) -> ExecutionRow | None:
     check_ids([execution_id])
     row = await db.fetchrow("execution", execution_id)
     return execution_of(row) if row is not None else None
-
-
-async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
-    """List executions, newest first.
-
-    The server knows no conditions. With some, what fits all the rest is read in parts, as many as it takes: no
-    statement takes long, and nothing is read twice, since what executions are listed by never changes.
-    """
-    check_conditions(wanted.conditions)
-    limit = at_most(wanted.limit)
-    if not wanted.conditions or not limit:
-        return await _part(db, wanted)
-    found: list[ExecutionRow] = []
-    part = replace(wanted, limit=min(limit, _FIRST_PART))
-    while rows := await _part(db, part):
-        found += await _fulfilling(db, rows, wanted.conditions)
-        if len(found) >= limit or len(rows) < part.limit:
-            break
-        last = rows[-1]
-        after = (last.info.created_at, last.head.execution_id)
-        part = replace(part, after=after, limit=min(4 * part.limit, _LARGEST_PART))
-    return found[:limit]
-
-
-async def _fulfilling(db: Runs, rows: list[ExecutionRow], conditions: tuple[Condition, ...]) -> list[ExecutionRow]:
-    """Return those of some executions that began with what fulfils conditions."""
-    ids = [row.head.execution_id for row in rows]
-    inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_many", ids)}
-    return [row for row in rows if document_fulfils(inputs.get(row.head.execution_id), conditions)]
-
-
-async def _part(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
-    """List executions without regard to conditions, by the index that serves best what is asked for."""
-    after = wanted.after if wanted.after is not None else _NEWEST
-    check_ids([after[1]] if wanted.parent_id is None else [after[1], wanted.parent_id])
-    check_where(wanted.where)
-    limit = at_most(wanted.limit)
-    usual = (wanted.workflow, wanted.status or None, limit, *after)
-    where = wanted.where.decode() if wanted.where is not None else None
-    if wanted.parent_id is not None:
-        rows = await db.fetch("page_of_parent", *usual, wanted.parent_id, wanted.tag, where)
-    elif where is not None:
-        rows = await db.fetch("page_of_input", *usual, where, wanted.tag)
-    elif wanted.tag is not None:
-        rows = await db.fetch("page_of_tag", *usual, wanted.tag)
-    elif set(wanted.status) == {"paused"}:
-        rows = await db.fetch("page_of_paused", wanted.workflow, limit, *after)
-    else:
-        rows = await db.fetch("page", *usual)
-    return [execution_of(row) for row in rows]
 
 
 async def paused(db: Runs, wanted: PausedFilter) -> list[ExecutionRow]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 HEAD_COLUMNS = 15
 INFO_COLUMNS = 8
+EXECUTION_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS + 4
 
 
 def head_of(row: Columns) -> Head:

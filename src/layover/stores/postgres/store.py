@@ -24,6 +24,7 @@ from layover.stores.postgres import (
     locks,
     messaging,
     migrations,
+    paging,
     purging,
     reading,
     signalling,
@@ -411,7 +412,7 @@ class PostgresStore(PostgresAccess):
 
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions."""
-        return await reading.page(self._db, wanted)
+        return await paging.page(self._db, wanted)
 
     async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""

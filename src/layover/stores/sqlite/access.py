@@ -28,6 +28,9 @@ class SqliteAccess:
     def _read(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         raise NotImplementedError
 
+    async def _glance(self, work: Callable[[apsw.Connection], T]) -> T:
+        raise NotImplementedError
+
     # Audit
 
     async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
@@ -54,7 +57,7 @@ class SqliteAccess:
 
     async def key(self, hash_: bytes) -> Key | None:
         """Find a key by its hash."""
-        return await self._read(lambda db: keys.by_hash(db, hash_))
+        return await self._glance(lambda db: keys.by_hash(db, hash_))
 
     async def keys(self, after: str, limit: int) -> list[Key]:
         """List keys."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Append, Command, NewExecution, PointChange
 
 _APPEND = SQL["append"]
+_APPEND_ALIKE = SQL["append_alike"]
 _APPEND_RESTING = SQL["append_resting"]
 _APPEND_MISSING = SQL["append_missing"]
 
@@ -72,9 +73,12 @@ def commit_informed(db: apsw.Connection, append: Append, decide: Callable[[tuple
 
 def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     expected, epoch, seen, rest = append.expected_seq, append.epoch, append.commands_seen, append.rest
-    last_seq, at = expected + append.count, append.at
+    last_seq, at, db = expected + append.count, append.at, cursor.connection
     if rest is None:
-        cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, at, id_, append.owner, expected))
+        # Most steps leave the status as it is. What names it would write it anew in every index that has it.
+        cursor.execute(_APPEND_ALIKE, (last_seq, epoch, seen, id_, append.owner, expected, append.status))
+        if db.changes() == 0:
+            cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, at, id_, append.owner, expected))
     elif not rest.missing:
         since = rest.paused_at
         values = (last_seq, epoch, append.status, seen, since, at, rest.wake_at, id_, append.owner, expected)
@@ -83,7 +87,6 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
         kept = types_kept(rest.missing)
         told = (last_seq, epoch, append.status, seen, rest.paused_at, at)
         cursor.execute(_APPEND_MISSING, (*told, rest.wake_at, kept, id_, append.owner, expected))
-    db = cursor.connection
     if db.changes() == 1:
         return Outcome(verdict="passed", commands_seq=seen)
     return _why_not(db, id_, append)
@@ -111,6 +114,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
             "owner": append.owner if resting is None else None,
             "wake_at": append.lease_until if resting is None else resting.wake_at,
             "paused_at": append.at if append.status == "paused" else None,
+            "created_at": new.created_at,
         },
     )
     if db.changes() != 1:
@@ -131,6 +135,8 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
     )
     if db.changes() != 1:
         raise StoreError(f"There is no version {new.hash} of the workflow {new.workflow}.", code="unknown_version")
+    if new.tags:
+        write_tags(db, id_, new)
     if resting is not None and resting.missing:
         db.execute(SQL["set_missing"], {"id": id_, "missing": types_kept(resting.missing), "since": append.at})
     return Outcome(verdict="passed")
@@ -163,6 +169,11 @@ def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
         db.execute(SQL["insert_token"], {"hash": token.hash, "id": id_, "point": token.point})
         if db.changes() != 1:
             raise token_exists(token)
+
+
+def write_tags(db: apsw.Connection, id_: bytes, info: NewExecution) -> None:
+    """Let an execution be found by its tags."""
+    db.executemany(SQL["insert_tag"], [(tag, info.created_at, id_) for tag in info.tags])
 
 
 def types_kept(types: tuple[str, ...]) -> str | None:

@@ -12,7 +12,7 @@ from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, Used
 from layover.ports.records import Token
 from layover.stores.ids import key, text
 from layover.stores.sqlite import keys
-from layover.stores.sqlite.appending import types_kept
+from layover.stores.sqlite.appending import types_kept, write_tags
 from layover.stores.sqlite.limiting import save_place
 from layover.stores.sqlite.reading import commands_after
 from layover.stores.sqlite.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
@@ -108,7 +108,8 @@ def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
 
 def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
     head, info, closed = row.head, row.info, row.closed
-    db.execute(SQL["insert_head"], {**asdict(head), "id": id_, "missing": types_kept(head.missing)})
+    written = {**asdict(head), "id": id_, "missing": types_kept(head.missing), "created_at": info.created_at}
+    db.execute(SQL["insert_head"], written)
     db.execute(
         SQL["insert_execution"],
         {
@@ -124,6 +125,7 @@ def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: byte
     )
     if db.changes() != 1:
         raise StoreError(f"There is no version {info.hash} of the workflow {info.workflow}.", code="unknown_version")
+    write_tags(db, id_, info)
 
 
 def _columns(id_: bytes, row: PointRow) -> dict[str, apsw.SQLiteValue]:

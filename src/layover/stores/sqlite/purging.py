@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-# What belongs to an execution besides its head; its points tell which waits are its own, so they go after those.
+# What belongs to an execution besides its head. It tells which tags are its own, and its points which waits: so they go
+# after those.
 _BELONGINGS = (
+    "purge_tags",
     "purge_execution",
     "purge_log",
     "purge_snapshot",

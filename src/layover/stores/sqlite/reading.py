@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import asdict
 
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most
-from layover.stores.containment import check_where
-from layover.stores.fulfilment import check_conditions, written
 from layover.stores.gauging import summed_up
 from layover.stores.ids import key
 from layover.stores.sqlite.rows import (
@@ -17,7 +16,6 @@ from layover.stores.sqlite.rows import (
     entry_of,
     execution_of,
     head_of,
-    info_of,
     point_of,
     version_of,
 )
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from layover.ports.records import (
         Command,
         Entry,
-        ExecutionFilter,
         ExecutionRow,
         Gauges,
         Head,
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
 
 
 # A list begins beyond any row: what is compared in any case can be sought in an index.
-_NEWEST = (2**63 - 1, b"\xff" * 16)
 _OLDEST = (-(2**63), "")
 _LONGEST = (-(2**63), b"")
 _WAITING = frozenset({"open", "answered"})
@@ -55,13 +51,12 @@ def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | Non
 
 
 def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
-    head = head_by(db, id_)
-    info = db.execute(SQL["execution_info"], {"id": id_}).fetchone()
-    if head is None or info is None:
+    row = db.execute(SQL["execution"], {"id": id_}).fetchone()
+    if row is None:
         return None
     seq, body = db.execute(SQL["snapshot"], {"id": id_}).fetchone() or (-1, None)
-    entries = tuple(entry_of(row) for row in db.execute(SQL["entries_after"], {"id": id_, "after": seq}))
-    return Loaded(head=head, info=info_of(info), snapshot=body, entries=entries)
+    entries = tuple(map(entry_of, db.execute(SQL["entries_after"], {"id": id_, "after": seq})))
+    return Loaded(**asdict(execution_of(row)), snapshot=body, entries=entries)
 
 
 def head_by(db: apsw.Connection, id_: bytes) -> Head | None:
@@ -84,28 +79,6 @@ def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
     """Find an execution."""
     row = db.execute(SQL["execution"], {"id": key(execution_id)}).fetchone()
     return execution_of(row) if row is not None else None
-
-
-def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
-    """List executions, newest first."""
-    after_at, after_id = (wanted.after[0], key(wanted.after[1])) if wanted.after is not None else _NEWEST
-    values: dict[str, apsw.SQLiteValue] = {
-        "workflow": wanted.workflow,
-        "status": _list(wanted.status),
-        "tag": wanted.tag,
-        "where": wanted.where,
-        "conditions": written(wanted.conditions) if wanted.conditions else None,
-        "after_at": after_at,
-        "after_id": after_id,
-        "limit": at_most(wanted.limit),
-    }
-    statement = SQL["page"]
-    if wanted.parent_id is not None:
-        values["parent_id"] = key(wanted.parent_id)
-        statement = SQL["page_of_parent"]
-    check_where(wanted.where)
-    check_conditions(wanted.conditions)
-    return [execution_of(row) for row in db.execute(statement, values)]
 
 
 def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:

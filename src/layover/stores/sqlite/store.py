@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic, time
 from typing import TYPE_CHECKING, TypeVar
-
-import apsw
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.checks import check_ids, checked_appends
@@ -26,17 +22,21 @@ from layover.stores.sqlite import (
     limiting,
     locks,
     messaging,
+    paging,
     purging,
     reading,
     signalling,
 )
 from layover.stores.sqlite.access import SqliteAccess
-from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, told, translated, write_ahead
+from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, translated, write_ahead
 from layover.stores.sqlite.migrations import check, migrate
+from layover.stores.sqlite.readers import Readers
 from layover.stores.sqlite.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    import apsw
 
     from layover.core.engine.commands import Answer
     from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_READERS = 2
+_FEW = 4
 _BETWEEN_LOOKS = 0.5
 
 
@@ -97,10 +97,8 @@ class SqliteStore(SqliteAccess):
         self._busy_ms = busy_ms
         self._between_looks = between_looks
         self._clock = clock
-        self._connections = threading.local()
-        self._opened: list[apsw.Connection] = []
         self._writer: Writer | None = None
-        self._readers: ThreadPoolExecutor | None = None
+        self._readers: Readers | None = None
         self._locks: InstanceLocks | None = None
         self._looked_at: float | None = None
 
@@ -110,7 +108,7 @@ class SqliteStore(SqliteAccess):
             raise StoreError("The store is open already.", code="open")
         db = await asyncio.to_thread(self._prepare)
         self._writer = Writer(db, self.path)
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="layover-reader")
+        self._readers = Readers(self.path, self._busy_ms)
         self._locks = InstanceLocks(locks_beside(self.path), instance)
         try:
             await asyncio.to_thread(self._hold, self._locks)
@@ -126,7 +124,7 @@ class SqliteStore(SqliteAccess):
             raise StoreError("The store is open already.", code="open")
         if not self.path.is_file():
             raise StoreUnavailable(f"There is no database {self.path}.", code="missing")
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="layover-reader")
+        self._readers = Readers(self.path, self._busy_ms)
         try:
             await self._read(lambda db: check(db, self.path))
         except BaseException:
@@ -154,11 +152,8 @@ class SqliteStore(SqliteAccess):
     async def close(self) -> None:
         """Finish what waits to be written and let go of the file."""
         if self._readers is not None:
-            await asyncio.to_thread(self._readers.shutdown)
+            await self._readers.close()
             self._readers = None
-        for db in self._opened:
-            db.close()
-        self._opened.clear()
         if self._writer is not None:
             await self._writer.stop()
             self._writer = None
@@ -212,11 +207,12 @@ class SqliteStore(SqliteAccess):
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
-        return await self._read(lambda db: reading.load(db, execution_ids))
+        read = self._glance if len(execution_ids) <= _FEW else self._read
+        return await read(lambda db: reading.load(db, execution_ids))
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
-        return await self._read(lambda db: reading.commands_after(db, key(execution_id), after))
+        return await self._glance(lambda db: reading.commands_after(db, key(execution_id), after))
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent, even by a process that came and went meanwhile."""
@@ -256,7 +252,7 @@ class SqliteStore(SqliteAccess):
 
     async def token(self, hash_: bytes) -> Wait | None:
         """Find the point that a token belongs to."""
-        return await self._read(lambda db: messaging.token(db, hash_))
+        return await self._glance(lambda db: messaging.token(db, hash_))
 
     # Signals
 
@@ -304,7 +300,7 @@ class SqliteStore(SqliteAccess):
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
         check_ids([execution_id])
-        return await self._read(lambda db: limiting.admission(db, execution_id))
+        return await self._glance(lambda db: limiting.admission(db, execution_id))
 
     # Retention
 
@@ -353,11 +349,11 @@ class SqliteStore(SqliteAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return await self._read(lambda db: reading.version(db, hash_))
+        return await self._glance(lambda db: reading.version(db, hash_))
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return await self._read(lambda db: reading.latest(db, workflow))
+        return await self._glance(lambda db: reading.latest(db, workflow))
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
@@ -371,11 +367,11 @@ class SqliteStore(SqliteAccess):
 
     async def get(self, execution_id: str) -> ExecutionRow | None:
         """Find an execution."""
-        return await self._read(lambda db: reading.get(db, execution_id))
+        return await self._glance(lambda db: reading.get(db, execution_id))
 
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions."""
-        return await self._read(lambda db: reading.page(db, wanted))
+        return await self._read(lambda db: paging.page(db, wanted))
 
     async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
@@ -383,15 +379,17 @@ class SqliteStore(SqliteAccess):
 
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
-        return await self._read(lambda db: reading.history(db, execution_id, since, limit))
+        read = self._glance if limit <= _FEW else self._read
+        return await read(lambda db: reading.history(db, execution_id, since, limit))
 
     async def points(self, wanted: PointFilter) -> list[PointRow]:
         """List pause points."""
-        return await self._read(lambda db: reading.points(db, wanted))
+        read = self._glance if wanted.execution_id is not None else self._read
+        return await read(lambda db: reading.points(db, wanted))
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await self._read(lambda db: reading.point_by(db, point_id))
+        return await self._glance(lambda db: reading.point_by(db, point_id))
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
@@ -425,21 +423,12 @@ class SqliteStore(SqliteAccess):
     def _read(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         if self._readers is None:
             raise _not_open()
-        return asyncio.get_running_loop().run_in_executor(self._readers, self._reading, work)
+        return self._readers.read(work)
 
-    def _reading(self, work: Callable[[apsw.Connection], T]) -> T:
-        try:
-            db: apsw.Connection | None = getattr(self._connections, "db", None)
-            if db is None:
-                db = self._connections.db = connect(self.path, readonly=True, busy_ms=self._busy_ms)
-                self._opened.append(db)
-            db.execute("BEGIN")  # so that everything is read at one moment
-            try:
-                return work(db)
-            finally:
-                db.execute("ROLLBACK")
-        except apsw.Error as error:
-            raise told(error, self.path) from error
+    async def _glance(self, work: Callable[[apsw.Connection], T]) -> T:
+        if self._readers is None:
+            raise _not_open()
+        return await self._readers.glance(work)
 
     # Other instances
 

@@ -11,8 +11,7 @@ CROSS JOIN LATERAL (
     OFFSET 0 -- looked up for each: the way by age is the right one also before the server has counted the rows
 ) AS h
 JOIN layover.versions AS v ON v.id = e.version_id
-WHERE (e.created_at, e.execution_id) < ($4::bigint, $5::uuid)
-    AND ($1::text IS NULL OR h.workflow = $1)
-    AND ($2::text[] IS NULL OR h.status = ANY($2))
+WHERE (e.created_at, e.execution_id) < ($3::bigint, $4::uuid)
+    AND ($1::text[] IS NULL OR h.status = ANY($1))
 ORDER BY e.created_at DESC, e.execution_id DESC
-LIMIT $3::bigint
+LIMIT $2::bigint

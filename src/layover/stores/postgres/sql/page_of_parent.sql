@@ -7,10 +7,10 @@ FROM layover.executions AS e
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
 WHERE e.parent_id = $6::uuid
-    AND (e.created_at, e.execution_id) < ($4::bigint, $5::uuid)
-    AND ($1::text IS NULL OR h.workflow = $1)
-    AND ($2::text[] IS NULL OR h.status = ANY($2))
+    AND (e.created_at, e.execution_id) < ($3::bigint, $4::uuid)
+    AND ($5::text IS NULL OR h.workflow = $5)
+    AND ($1::text[] IS NULL OR h.status = ANY($1))
     AND ($7::text IS NULL OR e.tags @> ARRAY[$7])
     AND ($8::jsonb IS NULL OR e.input @> $8)
 ORDER BY e.created_at DESC, e.execution_id DESC
-LIMIT $3::bigint
+LIMIT $2::bigint

@@ -7,9 +7,7 @@ FROM executions AS e
 JOIN heads AS h ON h.execution_id = e.execution_id
 JOIN versions AS v ON v.id = e.version_id
 WHERE (e.created_at, e.execution_id) < (:after_at, :after_id)
-    AND (:workflow IS NULL OR h.workflow = :workflow)
     AND (:status IS NULL OR h.status IN (SELECT value FROM json_each(:status)))
-    AND (:tag IS NULL OR :tag IN (SELECT value FROM json_each(e.tags)))
     AND (:where IS NULL OR contains(e.input, :where))
     AND (:conditions IS NULL OR fulfils(e.input, :conditions))
 ORDER BY e.created_at DESC, e.execution_id DESC

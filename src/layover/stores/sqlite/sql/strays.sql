@@ -18,3 +18,5 @@ UNION ALL
 SELECT DISTINCT 'waits', execution_id FROM waits WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT 'places', execution_id FROM places WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'tags', execution_id FROM tags WHERE execution_id NOT IN (SELECT execution_id FROM heads)

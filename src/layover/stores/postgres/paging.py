@@ -1,0 +1,80 @@
+"""Lists of executions, newest first, by the index in which the fewest are passed that nobody asked for.
+
+What few share (a parent, an input, a tag) is sought first. Then what they are doing: all but completed ones are few
+among many that have ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.stores.checks import at_most, check_ids
+from layover.stores.containment import check_where
+from layover.stores.fulfilment import check_conditions, document_fulfils
+from layover.stores.postgres.rows import execution_of
+
+if TYPE_CHECKING:
+    from layover.core.conditions import Condition
+    from layover.ports.records import ExecutionFilter, ExecutionRow
+    from layover.stores.postgres.database import Row, Runs
+
+# A list begins beyond any row: what is compared in any case can be sought in an index.
+_NEWEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+_FIRST_PART, _LARGEST_PART = 100, 1_000  # executions whose inputs are read at once
+
+
+async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions, newest first.
+
+    The server knows no conditions. With some, what fits all the rest is read in parts, as many as it takes: no
+    statement takes long, and nothing is read twice, since what executions are listed by never changes.
+    """
+    check_ids(id_ for id_ in (wanted.parent_id, wanted.after and wanted.after[1]) if id_ is not None)
+    check_where(wanted.where)
+    check_conditions(wanted.conditions)
+    limit = at_most(wanted.limit)
+    if not wanted.conditions or not limit:
+        return await _part(db, wanted)
+    found: list[ExecutionRow] = []
+    part = replace(wanted, limit=min(limit, _FIRST_PART))
+    while rows := await _part(db, part):
+        found += await _fulfilling(db, rows, wanted.conditions)
+        if len(found) >= limit or len(rows) < part.limit:
+            break
+        last = rows[-1]
+        after = (last.info.created_at, last.head.execution_id)
+        part = replace(part, after=after, limit=min(4 * part.limit, _LARGEST_PART))
+    return found[:limit]
+
+
+async def _fulfilling(db: Runs, rows: list[ExecutionRow], conditions: tuple[Condition, ...]) -> list[ExecutionRow]:
+    """Return those of some executions that began with what fulfils conditions."""
+    ids = [row.head.execution_id for row in rows]
+    inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_many", ids)}
+    return [row for row in rows if document_fulfils(inputs.get(row.head.execution_id), conditions)]
+
+
+async def _part(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions without regard to conditions."""
+    return [execution_of(row) for row in await _rows(db, wanted)]
+
+
+async def _rows(db: Runs, wanted: ExecutionFilter) -> list[Row]:
+    """Read them by the index that serves best what is asked for."""
+    after = wanted.after if wanted.after is not None else _NEWEST
+    statuses = list(dict.fromkeys(wanted.status)) or None
+    workflow, usual = wanted.workflow, (statuses, at_most(wanted.limit), *after)
+    where = wanted.where.decode() if wanted.where is not None else None
+    if wanted.parent_id is not None:
+        return await db.fetch("page_of_parent", *usual, workflow, wanted.parent_id, wanted.tag, where)
+    if where is not None:
+        return await db.fetch("page_of_input", *usual, workflow, where, wanted.tag)
+    if wanted.tag is not None:
+        return await db.fetch("page_of_tag", *usual, workflow, wanted.tag)
+    if statuses is not None and "completed" not in statuses:
+        return await db.fetch("page_of_status", *usual, workflow)
+    if workflow is not None:
+        return await db.fetch("page_of_workflow", *usual, workflow)
+    return await db.fetch("page", *usual)

@@ -1,0 +1,66 @@
+"""Lists of executions, newest first, by the ways on which the fewest are passed that nobody asked for.
+
+What few share (a parent, a tag) is sought first. Then what they are doing: all but completed ones are few among many
+that have ended. Lists that are found on several ways are merged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from layover.stores.checks import at_most
+from layover.stores.containment import check_where
+from layover.stores.fulfilment import check_conditions, written
+from layover.stores.ids import key
+from layover.stores.sqlite.rows import HEAD_COLUMNS, execution_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    import apsw
+
+    from layover.ports.records import ExecutionFilter, ExecutionRow
+    from layover.stores.sqlite.rows import Row
+
+    Values: TypeAlias = dict[str, apsw.SQLiteValue]
+
+# A list begins beyond any row: what is compared in any case can be sought in an index.
+_NEWEST = (2**63 - 1, b"\xff" * 16)
+_CREATED_AT, _ID = HEAD_COLUMNS + 2, 0  # the columns by which rows are in order
+
+
+def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions, newest first."""
+    after_at, after_id = (wanted.after[0], key(wanted.after[1])) if wanted.after is not None else _NEWEST
+    limit = at_most(wanted.limit)
+    usual: Values = {
+        "workflow": wanted.workflow,
+        "status": msgspec.json.encode(wanted.status).decode() if wanted.status else None,
+        "tag": wanted.tag,
+        "where": wanted.where,
+        "conditions": written(wanted.conditions) if wanted.conditions else None,
+        "after_at": after_at,
+        "after_id": after_id,
+        "limit": limit,
+    }
+    ways = _ways(wanted)
+    check_where(wanted.where)
+    check_conditions(wanted.conditions)
+    rows: list[Row] = [row for name, values in ways for row in db.execute(SQL[name], {**usual, **values})]
+    if len(ways) > 1:
+        rows = sorted(rows, key=lambda row: (row[_CREATED_AT], row[_ID]), reverse=True)[:limit]
+    return list(map(execution_of, rows))
+
+
+def _ways(wanted: ExecutionFilter) -> list[tuple[str, Values]]:
+    """Return the statements that find all that is wanted, each with the values that only it has."""
+    if wanted.parent_id is not None:
+        return [("page_of_parent", {"parent_id": key(wanted.parent_id)})]
+    if wanted.tag is not None:
+        return [("page_of_tag", {})]
+    if wanted.status and "completed" not in wanted.status:
+        return [("page_of_status", {"one_status": status}) for status in set(wanted.status)]
+    if wanted.workflow is not None:
+        return [("page_of_workflow", {})]
+    return [("page", {})]
