@@ -76,3 +76,18 @@ async def test_a_body_that_is_empty_is_of_no_kind(tmp_path: Path) -> None:
 
     assert (paused.status, paused.json["status"]) == (200, "paused")
     assert (refused.status, refused.code) == (415, "unsupported_media_type")
+
+
+async def test_a_server_that_answers_nobody_stops_without_waiting_for_a_moment_to_pass(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine, aiohttp.ClientSession() as session:
+        app = application(engine)
+        socket = listen("127.0.0.1", 0)
+        url = f"http://127.0.0.1:{socket.getsockname()[1]}/healthz"
+        serving = asyncio.get_running_loop().create_task(serve(app, [socket]))
+        async with session.get(url) as answered:  # its connection stays open
+            assert answered.status == 200
+        app.state.services.stopping.set()
+        for _ in range(100):  # turns of the loop, in which nothing is waited for
+            await asyncio.sleep(0)
+
+        assert serving.done()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 import pytest
+import pytest_asyncio
 from playwright.async_api import async_playwright, expect
 
 from layover.api.openapi import document_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
     from pathlib import Path
 
-    from playwright.async_api import Page
+    from playwright.async_api import Browser, Page
 
     from tests.api.harness import Api
 
@@ -36,9 +37,12 @@ OPTIONS: Final = (
     "--disable-sync",
 )
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason="there is no Chromium here: install one, or name one by LAYOVER_TEST_BROWSER"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        BROWSER is None, reason="there is no Chromium here: install one, or name one by LAYOVER_TEST_BROWSER"
+    ),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 expect.set_options(timeout=60_000)  # milliseconds: far more than it takes, on a machine that is busy with others too
 
@@ -82,28 +86,33 @@ class Shown(NamedTuple):
         await self.page.locator(f"#{operation}").get_by_role("button", name="Send").click()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """Open a browser for all tests here: what one of them does in it, the others do not see."""
+    async with async_playwright() as playwright:
+        opened = await playwright.chromium.launch(executable_path=BROWSER, args=[*OPTIONS])
+        yield opened
+        await opened.close()
+
+
 @asynccontextmanager
-async def shown(folder: Path, **context: Any) -> AsyncIterator[Shown]:
+async def shown(browser: Browser, folder: Path, **wanted: Any) -> AsyncIterator[Shown]:
     """Serve a database, and open the page of its server."""
-    context.setdefault("viewport", {"width": 1280, "height": 900})
-    async with served(folder) as api, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=BROWSER, args=[*OPTIONS])
-        try:
-            page = await (await browser.new_context(**context)).new_page()
-            seen = Shown(page, api, [], [])
-            page.on("console", lambda told: seen.errors.append(told.text) if told.type == "error" else None)
-            page.on("pageerror", lambda error: seen.errors.append(str(error)))
-            page.on("request", lambda request: seen.asked.append(request.url))
-            await page.add_init_script(_LISTEN)
-            await page.goto(f"{api.url}/docs")
-            yield seen
-        finally:
-            await browser.close()
+    wanted.setdefault("viewport", {"width": 1280, "height": 900})
+    async with served(folder) as api, await browser.new_context(**wanted) as context:
+        page = await context.new_page()
+        seen = Shown(page, api, [], [])
+        page.on("console", lambda told: seen.errors.append(told.text) if told.type == "error" else None)
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.on("request", lambda request: seen.asked.append(request.url))
+        await page.add_init_script(_LISTEN)
+        await page.goto(f"{api.url}/docs")
+        yield seen
 
 
-async def test_all_of_the_document_is_there_and_nobody_else_is_asked(tmp_path: Path) -> None:
+async def test_all_of_the_document_is_there_and_nobody_else_is_asked(browser: Browser, tmp_path: Path) -> None:
     document = document_of(FAMILIES)
-    async with shown(tmp_path) as seen:
+    async with shown(browser, tmp_path) as seen:
         await expect(seen.page.locator("section > details")).to_have_count(len(ROUTES))
         families = await seen.page.locator("section > h2").all_text_contents()
         links = await seen.page.locator("nav a").all_text_contents()
@@ -124,8 +133,8 @@ async def test_all_of_the_document_is_there_and_nobody_else_is_asked(tmp_path: P
     assert asked == {"/docs", "/docs/app.js", "/docs/style.css", "/openapi.json"}
 
 
-async def test_who_has_a_key_is_known_and_gets_an_answer(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_who_has_a_key_is_known_and_gets_an_answer(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         execution = await resting(seen.api, flow(approval()))
         await seen.fill_in_key(await seen.api.key_of("mia:operator"))
         await expect(seen.page.locator("#who")).to_have_text("mia: operator")
@@ -145,8 +154,8 @@ async def test_who_has_a_key_is_known_and_gets_an_answer(tmp_path: Path) -> None
     assert seen.errors == []
 
 
-async def test_what_is_done_can_be_done_from_an_example(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_what_is_done_can_be_done_from_an_example(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         await seen.api.engine.register(flow(approval(), name="order"))
         await seen.fill_in_key()
         await seen.open("start_execution")
@@ -162,8 +171,8 @@ async def test_what_is_done_can_be_done_from_an_example(tmp_path: Path) -> None:
     assert (made["tags"], made["correlation_id"], made["user"]) == (["web"], "cart-4711", "admin")
 
 
-async def test_a_wrong_key_is_told(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_a_wrong_key_is_told(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         await seen.fill_in_key("no-such-key")
         await expect(seen.page.locator("#who.bad")).not_to_be_empty()
         await seen.open("list_keys")
@@ -173,15 +182,15 @@ async def test_a_wrong_key_is_told(tmp_path: Path) -> None:
         await expect(operation.get_by_label("answer")).to_contain_text('"code": "unauthenticated"')
 
 
-async def test_from_another_machine_the_document_needs_a_key(tmp_path: Path) -> None:
-    async with shown(tmp_path, extra_http_headers={"x-forwarded-for": "203.0.113.7"}) as seen:
+async def test_from_another_machine_the_document_needs_a_key(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path, extra_http_headers={"x-forwarded-for": "203.0.113.7"}) as seen:
         await expect(seen.page.locator("#routes")).to_contain_text("those who have a key")
         await seen.fill_in_key()
         await expect(seen.page.locator("section > details")).to_have_count(len(ROUTES))
 
 
-async def test_a_stream_is_shown_as_it_comes_until_it_is_stopped(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_a_stream_is_shown_as_it_comes_until_it_is_stopped(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         execution = await resting(seen.api, flow(approval()))
         await seen.fill_in_key()
         await seen.open("stream")
@@ -194,8 +203,8 @@ async def test_a_stream_is_shown_as_it_comes_until_it_is_stopped(tmp_path: Path)
         await expect(operation.get_by_role("button", name="Stop")).to_be_disabled()
 
 
-async def test_calls_are_found_by_words(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_calls_are_found_by_words(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         await seen.page.get_by_label("Find").fill("post approvals/")
         await expect(seen.page.locator("section > details:visible")).to_have_count(2)
         found = await seen.page.locator("section > details:visible").evaluate_all("(all) => all.map((one) => one.id)")
@@ -203,16 +212,16 @@ async def test_calls_are_found_by_words(tmp_path: Path) -> None:
     assert found == ["approve", "reject"]
 
 
-async def test_a_link_leads_to_a_call(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_a_link_leads_to_a_call(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         await seen.open("get_why")
         await seen.page.wait_for_url(f"{seen.api.url}/docs#get_why")
         await seen.page.reload()
         await expect(seen.page.locator("#get_why").get_by_role("button", name="Send")).to_be_in_viewport()
 
 
-async def test_everything_can_be_reached_by_keys_alone(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_everything_can_be_reached_by_keys_alone(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         page = seen.page
         await expect(page.locator("section > details")).to_have_count(len(ROUTES))
         await _tab_to(page, "#key")
@@ -239,8 +248,8 @@ async def _tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"{selector} is not reached")
 
 
-async def test_nothing_is_wider_than_the_screen(tmp_path: Path) -> None:
-    async with shown(tmp_path) as seen:
+async def test_nothing_is_wider_than_the_screen(browser: Browser, tmp_path: Path) -> None:
+    async with shown(browser, tmp_path) as seen:
         await expect(seen.page.locator("section > details")).to_have_count(len(ROUTES))
         await seen.page.evaluate(_OPEN_ALL)
         await seen.fill_in_key()
@@ -251,10 +260,10 @@ async def test_nothing_is_wider_than_the_screen(tmp_path: Path) -> None:
             assert await seen.page.evaluate(_TOO_WIDE) == [], width
 
 
-async def test_all_text_can_be_read_in_the_light_and_in_the_dark(tmp_path: Path) -> None:
+async def test_all_text_can_be_read_in_the_light_and_in_the_dark(browser: Browser, tmp_path: Path) -> None:
     kinds = ["h1", "h1 small", "nav a", "h2 + p", ".told", ".path", *(f".{one}" for one in ("get", "post", "put"))]
     kinds += [".delete", "#start_execution .soft", "#start_execution code", "#start_execution pre", "button.main"]
-    async with shown(tmp_path, color_scheme="light") as seen:
+    async with shown(browser, tmp_path, color_scheme="light") as seen:
         await expect(seen.page.locator("section > details")).to_have_count(len(ROUTES))
         await seen.open("start_execution")
         light = await seen.page.evaluate(_COLOURS, kinds)

@@ -58,7 +58,8 @@ async def test_with_a_running_instance_that_takes_it(tmp_path: Path) -> None:
 def test_a_point_is_named_by_its_own_id_too(cli: Run, waiting: str) -> None:
     assert waiting
     (item,) = cli("inbox", "--json").json["items"]
-    assert cli("answer", item["id"], '{"size": 2}', "--json").json["status"] == "answered"
+    told = cli("answer", item["id"], '{"size": 2}', "--json").json
+    assert told["status"] in ("answered", "applied"), "a server may have taken it up by now"
 
 
 def test_data_may_begin_with_a_dash_and_options_may_follow(cli: Run) -> None:

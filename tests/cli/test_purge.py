@@ -12,11 +12,15 @@ import apsw
 import pytest
 
 from layover import Engine
+from layover.bootstrap import inspectable_store
+from layover.runtime.verify import violations
 from tests.cli.test_verify import layover
 from tests.runtime.harness import end, flow, form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from layover.runtime.verify import Violation
 
 DAY = 86_400_000
 AGES = {"short": 2, "long": 9, "plain": 5}  # in days
@@ -34,7 +38,16 @@ def path(built: Path, tmp_path: Path) -> Iterator[Path]:
     copy = tmp_path / "copy.db"
     shutil.copy(built, copy)
     yield copy
-    assert layover("verify", str(copy))[0] == 0
+    assert asyncio.run(_violations(copy)) == []
+
+
+async def _violations(path: Path) -> list[Violation]:
+    store = inspectable_store(f"sqlite:///{path}")
+    await store.open_to_read()
+    try:
+        return await violations(store)
+    finally:
+        await store.close()
 
 
 async def _build(path: Path) -> None:

@@ -137,6 +137,14 @@ def look(engine: EngineOn) -> None:
     engine.instance.driver.hint(0)
 
 
+def a_moment_later(engine: EngineOn) -> None:
+    """Wait until the clock shows another time: what begins within one millisecond is in no order."""
+    clock = engine.instance.clock
+    before = clock.now()
+    while clock.now() == before:
+        pass
+
+
 async def until(engine: EngineOn, execution_id: str, wanted: Callable[[Head], bool]) -> Head:
     """Return the head of an execution once it is as wanted."""
     head = await engine.instance.listeners.until(execution_id, wanted)

@@ -17,6 +17,7 @@ from tests.runtime.harness import (
     Held,
     Refused,
     Scripted,
+    a_moment_later,
     call,
     end,
     engine_at,
@@ -61,7 +62,9 @@ async def test_what_waits_rests_and_why_names_the_limit_and_who_holds_it(tmp_pat
         await engine.register(limited(key="${input}"))
         holder = await engine.start("flow", "ann")
         running = await work.begun()
-        waiting = [await engine.start("flow", "ann") for _ in range(2)]
+        first = await engine.start("flow", "ann")
+        a_moment_later(engine)
+        waiting = [first, await engine.start("flow", "ann")]
         for position, one in enumerate(waiting, start=1):
             head = await until(engine, one.id, lambda head: head.owner is None)
             assert (head.status, head.wake_at) == ("pending", None)
@@ -96,6 +99,7 @@ async def test_the_more_urgent_goes_first_but_nobody_waits_for_ever(tmp_path: Pa
         running = await work.begun()
         for n, priority in enumerate([0, 0, 3600, -3600]):
             await engine.start("flow", n, options=Options(priority=priority))
+            a_moment_later(engine)
         order = []
         for _ in range(4):
             running.returns()
@@ -170,6 +174,7 @@ async def test_a_slot_is_given_back_however_its_holder_ends(tmp_path: Path, how:
         holder = await engine.start("flow", 1)
         running = await work.begun()
         between = await engine.start("flow", 2)
+        a_moment_later(engine)
         last = await engine.start("flow", 3)
         if how == "is cancelled in line":
             assert (await engine.cancel(between.id, "never mind")).status == "cancelled"

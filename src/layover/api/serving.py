@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -21,14 +21,53 @@ if TYPE_CHECKING:
 _GRACE = 15  # seconds for what is being answered when the server stops
 _BACKLOG = 2048
 _KEEP_ALIVE = 30  # seconds that a connection may be idle
+_BETWEEN_DATES = 1  # seconds, which is as exact as the header is
+_BETWEEN_LOOKS = 0.02  # seconds, for what is still being answered
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+    """A server that leaves signals to whoever runs it, and stops when it is told to: it does not look for that."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._told = asyncio.Event()
+
+    def stop(self) -> None:
+        """Take no more requests, and answer those that have come."""
+        self.should_exit = True
+        self._told.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        """Keep the date right that all answers have, until it is told to stop."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_BETWEEN_DATES):
+                    await self._told.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close what nobody is answered on, and wait for the rest, but not for ever."""
+        for server in self.servers:
+            server.close()
+        for listening in sockets or ():
+            listening.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        try:
+            async with asyncio.timeout(self.config.timeout_graceful_shutdown):
+                await self._answered()
+        except TimeoutError:
+            for task in self.server_state.tasks:
+                task.cancel()
+
+    async def _answered(self) -> None:
+        between = 0.0  # what is idle is gone by then
+        while (self.server_state.connections or self.server_state.tasks) and not self.force_exit:
+            await asyncio.sleep(between)
+            between = _BETWEEN_LOOKS
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -70,7 +109,7 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
         await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         stop.cancel()
-        server.should_exit = True
+        server.stop()
         try:
             await asyncio.shield(serving)
         except asyncio.CancelledError:  # whoever runs it will not wait

@@ -6,6 +6,7 @@ import pytest
 
 from tests.servers.postgres import databases
 
+from .nursery import nursery
 from .world import POSTGRES, SQLITE, World
 
 if TYPE_CHECKING:
@@ -21,3 +22,10 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     yield world
     world.clean_up()
     databases.give_back()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nursery_closed() -> Iterator[None]:
+    """Leave nobody behind who begins processes."""
+    yield
+    nursery.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,7 +40,7 @@ async def test_who_stood_still_for_too_long_does_no_harm(world: World, point: Co
     await world.finish(only=("chain",))
     (head,), done = await world.heads(), world.effects.read()
 
-    stopped.send(signal.SIGCONT)
+    stopped.goes_on()
     assert stopped.is_done() == [OUTPUTS["chain"]]
     assert await world.heads() == [head], "a late result changed something"
     assert world.effects.read() == done, "a call began without a lease"
@@ -54,7 +53,7 @@ async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World)
     stopped.is_stopped()
     await world.finish(only=("patient",))
     (head,) = await world.heads()
-    stopped.send(signal.SIGCONT)
+    stopped.goes_on()
     assert stopped.is_done() == [OUTPUTS["patient"]]
     assert await world.heads() == [head]
     await world.is_sound()
@@ -71,7 +70,7 @@ async def test_who_lost_its_lease_writes_nothing_even_if_nobody_else_has_written
     await store.close()
     assert len(claims.claimed) == 1
 
-    stopped.send(signal.SIGCONT)
+    stopped.goes_on()
     assert stopped.is_done() == [OUTPUTS["chain"]]
     await world.is_sound()
     events = [event for _, event in await world.events()]

@@ -1,10 +1,10 @@
 """A process that runs the workload, and dies when it is told to: `python -m tests.runtime.crashes.worker FOLDER …`.
 
 Options are JSON, with the address of the database. It dies when it reaches the commit point `die_at` for the nth time
-(no name: any point), or stops itself at `stop_at` until it is told to go on. It runs `copies` of the workflows `only`,
+(no name: any point), or stands still at `stop_at` until it is told to go on. It runs `copies` of the workflows `only`,
 from the `first_copy` on, and once a line comes in those before it too. It stops its engine in the middle of a call as
-often as `stops` says, with a `grace`, and opens it again. It says when it is at work, when it stops its engine, and
-when all is done.
+often as `stops` says, with a `grace`, and opens it again. It says when it is at work, when it stands still, when it
+stops its engine, and when all is done.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Reaper:
     def __init__(self, folder: Path, options: Options) -> None:
         self._died = folder / "died"
         self._point, self._left = options.die_at or options.stop_at or ("none", 0)
-        self._signal = signal.SIGSTOP if options.stop_at else signal.SIGKILL
+        self._is_to_die = options.stop_at is None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.renewed: asyncio.Event | None = None
 
@@ -57,7 +57,10 @@ class Reaper:
             self._left -= 1
             if self._left == 0:
                 workload.write(self._died, f"{point}\n")
-                os.kill(os.getpid(), self._signal)
+                if self._is_to_die:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                say("standing")
+                sys.stdin.readline()
         if point is CommitPoint.LEASES_RENEWED and self._point != point and self._loop and self.renewed:
             self._loop.call_soon_threadsafe(self.renewed.set)
 
@@ -81,11 +84,13 @@ async def main(folder: Path, options: Options) -> None:
         await workload.register(engine)
         say("working")
         copies = range(options.first_copy, options.first_copy + options.copies)
-        found = await run(engine, [(name, copy) for copy in copies for name in options.only], folder)
-        if options.first_copy:
+        own = asyncio.ensure_future(run(engine, [(name, copy) for copy in copies for name in options.only], folder))
+        others: list[object] = []
+        if options.first_copy:  # not one after the other: ours may wait for slots that theirs hold until somebody acts
             await asyncio.to_thread(sys.stdin.readline)
             before = range(options.first_copy)
-            found += await run(engine, [(name, copy) for copy in before for name in options.only], folder)
+            others = await run(engine, [(name, copy) for copy in before for name in options.only], folder)
+        found = [*await own, *others]
         found += await run(engine, [("endless", copy) for copy in range(options.stops)], folder)
     say(f"done {msgspec.json.encode(found).decode()}")
 

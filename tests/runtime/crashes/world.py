@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
-import subprocess
-import sys
-from contextlib import asynccontextmanager
-from pathlib import Path
+import tempfile
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
+import apsw
 import msgspec
 import pytest
 
 from layover import Engine
-from layover.bootstrap import inspectable_store, open_store
+from layover.bootstrap import file_of, inspectable_store, open_store
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.errors import StoreUnavailable
@@ -26,10 +26,12 @@ from tests.conftest import FACTOR
 from tests.runtime.tables import Tables
 
 from . import workload
+from .nursery import Begin, nursery
 from .worker import Options
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
+    from pathlib import Path
 
     from _pytest.mark import ParameterSet
 
@@ -39,8 +41,7 @@ if TYPE_CHECKING:
 
 # The last is on PostgreSQL too, with all processes on one machine; else each of them is on a machine of its own.
 SQLITE, POSTGRES, NEIGHBOURS = ("sqlite", "postgres", "neighbours")
-_ROOT = Path(__file__).parents[3]
-_LONGEST = 120  # seconds that a process may take on a machine that is busy with other things
+_LONGEST = 120  # seconds that a process may say nothing on a machine that is busy with other things
 # Nobody sees that a process is dead on another machine: its leases have to run out. A neighbour's never do so here.
 _LEASES = {SQLITE: {}, POSTGRES: {"lease_ttl": 1_000}, NEIGHBOURS: {"lease_ttl": 3_600_000}}
 
@@ -65,43 +66,56 @@ class Process:
     """A process that runs the workload, or another of the programs beside it."""
 
     def __init__(self, folder: Path, options: Options, program: str, machine: str | None) -> None:
-        words = [sys.executable, "-m", f"tests.runtime.crashes.{program}", str(folder)]
-        self._process = subprocess.Popen(  # noqa: S603 - our own program
-            [*words, msgspec.json.encode(options).decode()],
-            cwd=_ROOT,
-            env={**os.environ, "XDG_RUNTIME_DIR": machine} if machine else None,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        given, self._to = os.pipe()
+        self._from, said = os.pipe()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when all is over
+        environment = {**os.environ, **({"XDG_RUNTIME_DIR": machine} if machine else {})}
+        wanted = Begin(program, str(folder), msgspec.json.encode(options).decode(), environment)
+        self._pid = nursery.begin(wanted, (given, said, self._errors.fileno()))
+        os.close(given)
+        os.close(said)
+        self._file = file_of(options.address)
+        self._heard = b""
+        self._code: int | None = None
 
     def until(self, word: str) -> str:
         """Return the next line that it says, which begins with a word."""
-        assert self._process.stdout is not None
-        while (line := self._process.stdout.readline()) and not line.startswith(word):
-            pass
-        assert line, self.ended()
-        return line.removeprefix(word).strip()
+        while True:
+            line, end, rest = self._heard.partition(b"\n")
+            if end:
+                self._heard = rest
+                if line.startswith(word.encode()):
+                    return line.decode().removeprefix(word).strip()
+            else:
+                assert self._hears_more(), self.ended()
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
-        self._process.send_signal(number)
+        os.kill(self._pid, number)
 
     def is_stopped(self) -> None:
-        """Wait until it has stopped itself."""
-        _, status = os.waitpid(self._process.pid, os.WUNTRACED)
+        """Wait until it stands still, and stop all of it; not while it writes to a file, where nobody else could."""
+        self.until("standing")
+        with nobody_writes_to(self._file) if self._file is not None else nullcontext():
+            self.send(signal.SIGSTOP)
+            status = nursery.status(self._pid, stopped=True)
         assert os.WIFSTOPPED(status), status
+
+    def goes_on(self) -> None:
+        """Have it go on from where it stands."""
+        os.write(self._to, b"\n")
+        self.send(signal.SIGCONT)
 
     def ended(self) -> tuple[int, str, str]:
         """Return how it ended, with all that it said."""
-        try:
-            out, err = self._process.communicate("\n", timeout=_LONGEST)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            out, err = self._process.communicate()
-            raise AssertionError(f"it never ended: {out} {err}") from None
-        return self._process.returncode, out, err
+        if self._code is None:
+            with suppress(BrokenPipeError):
+                os.write(self._to, b"\n")
+            while self._hears_more():
+                pass
+            self._code = os.waitstatus_to_exitcode(nursery.status(self._pid))
+        self._errors.seek(0)
+        return self._code, self._heard.decode(), self._errors.read().decode()
 
     def is_killed(self) -> None:
         """Wait for its end, which must be a violent one."""
@@ -117,11 +131,31 @@ class Process:
 
     def is_over(self) -> None:
         """Make sure that nothing is left of it."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        if self._code is None:
+            self.send(signal.SIGKILL)
+            self._code = os.waitstatus_to_exitcode(nursery.status(self._pid))
+        os.close(self._to)
+        os.close(self._from)
+        self._errors.close()
+
+    def _hears_more(self) -> bool:
+        """Wait for what it says next; return whether there is anything."""
+        if not select.select([self._from], [], [], _LONGEST)[0]:
+            self.send(signal.SIGKILL)
+            raise AssertionError(f"it says nothing and does not end: {self.ended()}")
+        more = os.read(self._from, 65_536)
+        self._heard += more
+        return bool(more)
+
+
+@contextmanager
+def nobody_writes_to(file: Path) -> Iterator[None]:
+    """Wait until nobody writes to a database, and have nobody begin to."""
+    with closing(apsw.Connection(str(file))) as db:
+        db.set_busy_timeout(_LONGEST * 1000)
+        db.execute("BEGIN IMMEDIATE")
+        yield
+        db.execute("ROLLBACK")
 
 
 class World:
