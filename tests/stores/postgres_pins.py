@@ -71,8 +71,9 @@ PINNED = {
         "versions_pkey (id)",
     },
     "page_of_workflow": {
-        "heads_by_workflow (workflow, created_at, execution_id)",
-        "executions_pkey (execution_id)",
+        "versions_workflow_number_key (workflow)",
+        "executions_by_version (version_id, created_at, execution_id)",
+        "heads_pkey (execution_id)",
         "versions_pkey (id)",
     },
     "paused": {
