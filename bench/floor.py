@@ -40,7 +40,12 @@ OWNER = "floor-1234-0123abcd"
 WORKFLOW = "floor"
 LEASE = 30_000
 
-_APPEND, _REST, _ENTRY, _FINISH = SQL["append"], SQL["append_resting"], SQL["insert_entry"], SQL["finish_execution"]
+_APPEND, _REST, _ENTRY, _FINISH = (
+    SQL["append_alike"],
+    SQL["append_resting"],
+    SQL["insert_entry"],
+    SQL["finish_execution"],
+)
 _HEAD, _EXECUTION = SQL["create_head"], SQL["create_execution"]
 _ENQUEUE, _COMMAND, _CHANGE, _CLOSE, _OPEN, _CLAIM = (
     SQL[name] for name in ("enqueue", "insert_command", "change_point", "close_point", "open_point", "claim")
@@ -184,7 +189,7 @@ class Floor:
             more.append((_FINISH, (at, "executed", "", id_)))
             head: Statement = (_REST, (last_seq, epoch, "completed", seen, None, at, None, id_, OWNER, seq))
         else:
-            head = (_APPEND, (last_seq, epoch, "running", seen, at, id_, OWNER, seq))
+            head = (_APPEND, (last_seq, epoch, seen, id_, OWNER, seq, "running"))
         return self._submit(head, (id_, seq + 1, len(step.events), at, encode_events(step.events)), more)
 
     def _create(
@@ -193,7 +198,7 @@ class Floor:
         at, count = now(), len(step.events)
         head: Statement = (
             _HEAD,
-            (id_, WORKFLOW, status, 0, count - 1, 1, owner, wake_at, at if status == "paused" else None),
+            (id_, WORKFLOW, status, 0, count - 1, 1, owner, wake_at, at if status == "paused" else None, at),
         )
         execution: Statement = (_EXECUTION, (id_, at, None, None, None, None, step.input, WORKFLOW, WORKFLOW))
         return self._submit(head, (id_, 0, count, at, encode_events(step.events)), [execution, *more])

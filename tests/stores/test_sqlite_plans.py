@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from layover.core.engine.events import PointKind
-from layover.stores.sqlite.connection import teach
+from layover.stores.sqlite.connection import connect, teach
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
 
@@ -122,3 +122,24 @@ def test_the_points_of_a_workflow_are_merged_from_those_of_all_kinds() -> None:
 @pytest.mark.parametrize("name", sorted(SQL.keys() - {"counts", "due", "gauges", "strays", "version_by_hash"}))
 def test_rows_come_in_order_and_are_not_sorted(name: str) -> None:
     assert not any("TEMP B-TREE" in line for line in plan(name))
+
+
+@pytest.mark.parametrize("name", ["execution", "history", "point", "points_of_execution", "append_alike", "paused_of"])
+def test_a_statement_is_compiled_once_whatever_it_is_asked(tmp_path: Path, name: str) -> None:
+    path, compiled = tmp_path / "layover.db", list[int]()
+    db = connect(path)
+    migrate(db, path, 1)
+
+    def note(operation: int, *_: str | None) -> int:
+        compiled.append(operation)
+        return apsw.SQLITE_OK
+
+    db.authorizer = note  # which is asked whenever something is compiled
+    names = re.findall(r":(\w+)", SQL[name])
+    db.execute(SQL[name], dict.fromkeys(names, 1))
+    assert compiled
+    compiled.clear()
+    for value in range(2, 5):
+        db.execute(SQL[name], dict.fromkeys(names, value))
+    assert not compiled
+    db.close()

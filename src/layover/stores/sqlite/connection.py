@@ -30,6 +30,8 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
     with translated(path):
         db = apsw.Connection(str(path), flags=flags, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
+        # A plan does not depend on the values of its parameters: else most statements are compiled anew for each value.
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         try:
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             db.execute("PRAGMA synchronous = FULL")
