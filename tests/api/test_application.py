@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
+import uvloop
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -19,6 +21,7 @@ from tests.runtime.harness import engine_at
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LONGEST = 60  # seconds, also on a machine that is busy with other things
 ASK = "name: {name}\nnodes: [{{id: a, type: form, schema: {{type: object}}}}]"
 
 
@@ -28,9 +31,9 @@ async def test_it_can_be_mounted_in_another_application(tmp_path: Path) -> None:
         inner = application(engine, access=AccessSettings(admin_key=ADMIN_KEY))
         outer = Starlette(routes=[Mount("/flows", inner)])
         outer.state.services = inner.state.services
-        socket = listen("127.0.0.1", 0)
-        serving = asyncio.get_running_loop().create_task(serve(outer, [socket]))
-        base = f"http://127.0.0.1:{socket.getsockname()[1]}"
+        listening = listen("127.0.0.1", 0)
+        serving = asyncio.get_running_loop().create_task(serve(outer, [listening]))
+        base = f"http://127.0.0.1:{listening.getsockname()[1]}"
         headers = {"authorization": f"Bearer {ADMIN_KEY}"}
         async with aiohttp.ClientSession(base, headers=headers) as session:
             async with session.post("/flows/api/v1/executions", json={"workflow": "ask"}) as started:
@@ -81,9 +84,9 @@ async def test_a_body_that_is_empty_is_of_no_kind(tmp_path: Path) -> None:
 async def test_a_server_that_answers_nobody_stops_without_waiting_for_a_moment_to_pass(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine, aiohttp.ClientSession() as session:
         app = application(engine)
-        socket = listen("127.0.0.1", 0)
-        url = f"http://127.0.0.1:{socket.getsockname()[1]}/healthz"
-        serving = asyncio.get_running_loop().create_task(serve(app, [socket]))
+        listening = listen("127.0.0.1", 0)
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/healthz"
+        serving = asyncio.get_running_loop().create_task(serve(app, [listening]))
         async with session.get(url) as answered:  # its connection stays open
             assert answered.status == 200
         app.state.services.stopping.set()
@@ -91,3 +94,29 @@ async def test_a_server_that_answers_nobody_stops_without_waiting_for_a_moment_t
             await asyncio.sleep(0)
 
         assert serving.done()
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_who_comes_in_while_it_stops_does_not_keep_it_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+) -> None:
+    async def stop_while_they_come() -> None:
+        async with asyncio.timeout(_LONGEST), engine_at(tmp_path) as engine:
+            app = application(engine)
+            listening = listen("127.0.0.1", 0)
+            place = listening.getsockname()
+            serving = asyncio.get_running_loop().create_task(serve(app, [listening]))
+            async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{place[1]}/healthz"):
+                pass  # it serves
+            clients = [socket.create_connection(place) for _ in range(20)]
+            for client in clients:
+                client.sendall(b"GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n")
+            for _ in range(turns):  # of the loop, in which they are let in and heard
+                await asyncio.sleep(0)
+            app.state.services.stopping.set()
+            await serving
+            for client in clients:
+                client.close()
+
+    monkeypatch.setattr("layover.api.serving._GRACE", 10 * _LONGEST)
+    uvloop.run(stop_while_they_come())  # the loop of `layover serve`

@@ -54,8 +54,6 @@ class _Server(uvicorn.Server):
             server.close()
         for listening in sockets or ():
             listening.close()
-        for connection in list(self.server_state.connections):
-            connection.shutdown()
         try:
             async with asyncio.timeout(self.config.timeout_graceful_shutdown):
                 await self._answered()
@@ -66,6 +64,8 @@ class _Server(uvicorn.Server):
     async def _answered(self) -> None:
         between = 0.0  # what is idle is gone by then
         while (self.server_state.connections or self.server_state.tasks) and not self.force_exit:
+            for connection in list(self.server_state.connections):
+                connection.shutdown()  # also one that was on its way in when we stopped to take more
             await asyncio.sleep(between)
             between = _BETWEEN_LOOKS
 
