@@ -17,12 +17,29 @@ class MalformedId(LayoverError):  # noqa: N818 - it says what the id is
     code = "malformed_id"
 
 
+class _Within:
+    """Counts the ids of one millisecond, so that they are in the order in which they were given out."""
+
+    _LAST = 0xFFF
+
+    def __init__(self) -> None:
+        self._moment, self._count = -1, 0
+
+    def next(self, moment: int) -> int:
+        self._count = min(self._count + 1, self._LAST) if moment == self._moment else 0
+        self._moment = moment
+        return self._count
+
+
+_within = _Within()
+
+
 def new_id(now: int) -> str:
-    """Return a UUID of version 7: the time in milliseconds, then chance."""
-    chance = os.urandom(10).hex()
+    """Return a UUID of version 7: the time in milliseconds, a number within them, then chance."""
+    chance = os.urandom(8).hex()
     moment = f"{now:012x}"
-    variant = "89ab"[int(chance[3], 16) & 3]
-    return f"{moment[:8]}-{moment[8:]}-7{chance[:3]}-{variant}{chance[4:7]}-{chance[7:19]}"
+    variant = "89ab"[int(chance[0], 16) & 3]
+    return f"{moment[:8]}-{moment[8:]}-7{_within.next(now):03x}-{variant}{chance[1:4]}-{chance[4:16]}"
 
 
 def id_from_key(workflow: str, key: str) -> str:
