@@ -17,6 +17,7 @@ from tests.runtime.harness import (
     HandWound,
     Held,
     Scripted,
+    a_moment_later,
     approval,
     call,
     child,
@@ -389,7 +390,10 @@ async def test_a_pause_in_nested_loops_says_where(tmp_path: Path) -> None:
 async def test_the_oldest_comes_first_and_pages_follow(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.engine.register(flow(branches(a=[form("one")], b=[approval("two")])))
-        ids = [(await resting(api))["id"] for _ in range(5)]
+        ids: list[str] = []
+        for _ in range(5):
+            ids.append((await resting(api))["id"])
+            a_moment_later(api.engine)
         await resting(api, flow(form(), name="other"))
         seen: list[str] = []
         query = "?limit=2"
