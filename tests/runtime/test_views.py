@@ -17,6 +17,7 @@ from tests.runtime.harness import (
     Held,
     Refused,
     Scripted,
+    a_moment_later,
     call,
     delay,
     end,
@@ -241,6 +242,7 @@ async def test_points_are_listed_with_what_is_asked_and_whom(tmp_path: Path) -> 
     async with engine_at(tmp_path) as engine:
         await engine.register(flow(asked))
         first = await engine.start("flow", "ann", wait="rest")
+        a_moment_later(engine)
         second = await engine.start("flow", "bob", wait="rest")
         rows = await engine.points()
         assert [row.execution_id for row in rows] == [first.id, second.id]
