@@ -138,7 +138,7 @@ def look(engine: EngineOn) -> None:
 
 
 def a_moment_later(engine: EngineOn) -> None:
-    """Wait until the clock shows another time: what begins within one millisecond is in no order."""
+    """Wait until the clock shows another time: what waits since the same millisecond is in no order."""
     clock = engine.instance.clock
     before = clock.now()
     while clock.now() == before:

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FEW = 4
+_FEW = 4  # executions, or entries of a log, that are read at a glance: more of them could hold up the loop
 _BETWEEN_LOOKS = 0.5
 
 

@@ -6,8 +6,8 @@ SET created_at = (SELECT e.created_at FROM executions AS e WHERE e.execution_id 
 
 CREATE INDEX heads_by_workflow ON heads (workflow, created_at);
 
--- Most executions are completed, and those are not in it. Which are, is asked whenever a status is written: to compare
--- one value costs next to nothing, a list of three a third of a step.
+-- Most executions are completed, and those are not in it. Which are, is asked whenever a status is written, so it is one
+-- comparison and not a list of values.
 CREATE INDEX heads_by_status ON heads (status, created_at) WHERE status <> 'completed';
 
 CREATE TABLE tags (
