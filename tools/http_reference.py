@@ -44,7 +44,9 @@ never more than 100.
 
 **Twice.** A POST with an `Idempotency-Key` is done once. The same request again gets the same answer, with
 `Idempotency-Replayed: true`; another request with the same key is `idempotency_mismatch`; while the first is still
-being worked at, it is `in_progress`. Answers are kept for a day.
+being worked at, it is `in_progress`. Answers are kept for a day. A key belongs to the caller and the path; only the
+keys of starts belong to the workflow, so that two callers who start it for the same order start it once. An answer is
+still only for the caller who caused it: another one with the same key and input gets the execution's id and status.
 
 **Waiting.** What is asked of an execution is durable before it is answered. A start waits only if it says so (`wait`,
 at most `1m`); what operators do waits until the execution has taken it, at most ten seconds. Whoever has waited for so

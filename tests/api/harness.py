@@ -58,6 +58,8 @@ class Answered(NamedTuple):
 class Api:
     """A server, and callers of it: `as_` is `admin`, a role, `name:role,role`, or empty for nobody.
 
+    `name:role/permission,permission` has no other permissions of its roles than those.
+
     Every answer has to be as the document says; a server with routes of its own is not `documented`.
     """
 
@@ -74,7 +76,8 @@ class Api:
     async def key_of(self, name: str) -> str:
         """Return the key of a caller, made when it is first asked for."""
         if name not in self._keys:
-            user, colon, roles = name.partition(":")
+            person, slash, scopes = name.partition("/")
+            user, colon, roles = person.partition(":")
             key, now = new_key(), self.engine.instance.clock.now()
             row = Key(
                 id=new_id(now),
@@ -83,6 +86,7 @@ class Api:
                 name=f"for {name}",
                 user=user,
                 roles=tuple(roles.split(",")) if colon else (user,),
+                scopes=tuple(scopes.split(",")) if slash else None,
                 created_at=now,
             )
             entry = AuditEntry(id=new_id(now), at=now, user="tests", act="key.add", target=row.id)

@@ -380,3 +380,39 @@ async def test_who_waits_for_what_nothing_drives_is_answered_when_the_server_sto
         api.services.stopping.set()
         answered = await asking
         assert (answered.status, answered.json["status"]) == (200, "waiting")
+
+
+async def test_who_may_not_read_sees_no_data_of_what_they_act_on(tmp_path: Path) -> None:
+    only_acts = "ben:operator/execution:cancel"
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form(), end("done")))
+        secret = {"secret": 1}
+        started = await api.post(
+            "/executions", {"workflow": "flow", "input": secret, "wait": "60s"}, as_="mia:operator"
+        )
+        path = f"/executions/{started.json['id']}"
+        paused = await api.post(f"{path}/pause", as_=only_acts)
+        resumed = await api.post(f"{path}/resume", {"resume_data": {"secret": 2}}, as_="mia:operator/execution:cancel")
+        read = await api.post(f"{path}/pause", as_="ben:operator")
+
+    assert (paused.status, paused.json["status"], paused.json["input"]) == (200, "paused", None)
+    assert b"secret" not in paused.body
+    assert (resumed.json["input"], resumed.json["variables"]) == (secret, {"secret": 2})
+    assert read.json["input"] == secret
+
+
+async def test_who_may_not_read_sees_no_data_of_a_point_they_cancel(tmp_path: Path) -> None:
+    only_acts = "ben:operator/execution:cancel"
+    async with served(tmp_path) as api:
+        asks = form(response={"secret": "${input.secret}"})
+        await api.engine.register(flow(asks, end("done")))
+        first, second, third = [(await resting(api, given={"secret": 1}))["points"]["ask"] for _ in range(3)]
+        cancelled = await api.post(f"/pause-points/{first}/cancel", as_=only_acts)
+        answered = await api.post(f"/pause-points/{second}/answer", {"data": {"secret": 2}}, as_="mia:operator")
+        late = await api.post(f"/pause-points/{second}/cancel", as_=only_acts)
+        read = await api.post(f"/pause-points/{third}/cancel", as_="ben:operator")
+
+    assert (cancelled.status, cancelled.json["status"], cancelled.json["response"]) == (200, "cancelled", None)
+    assert answered.status == 201
+    assert (late.code, late.json["winner"]["by"], late.json["winner"]["answer"]) == ("already_answered", "mia", None)
+    assert read.json["response"] == {"secret": 1}

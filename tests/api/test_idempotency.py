@@ -133,9 +133,33 @@ async def test_a_route_may_say_what_a_key_belongs_to(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine, doing(engine, deeds) as api:
         first = await api.post("/shared", {"a": 1}, key="k", as_="operator")
         other = await api.post("/shared", {"a": 2}, key="k", as_="operator")
-        same = await api.post("/shared", {"a": 1}, key="k", as_="bob:operator")
+        same = await api.post("/shared", {"a": 1}, key="k", as_="operator")
 
     assert (first.json["times"], other.json["times"], same.json["times"]) == (1, 2, 1)
+
+
+async def test_where_callers_share_a_key_each_is_answered_by_the_handler(tmp_path: Path) -> None:
+    deeds = Deeds()
+    async with engine_at(tmp_path) as engine, doing(engine, deeds) as api:
+        first = await api.post("/shared", {"a": 1}, key="k", as_="operator")
+        others = await api.post("/shared", {"a": 1}, key="k", as_="bob:operator")
+        changed = await api.post("/shared", {"a": 1, "b": {"x": 1}}, key="k", as_="bob:operator")
+        again = await api.post("/shared", {"a": 1}, key="k", as_="operator")
+
+    assert (first.json["times"], others.json["times"], again.json["times"]) == (1, 2, 1)
+    assert (changed.status, changed.code) == (409, "idempotency_mismatch")
+
+
+@each_database
+async def test_a_reply_kept_by_a_release_that_did_not_note_the_caller_is_given_only_where_keys_are_not_shared(
+    tmp_path: Path,
+) -> None:
+    deeds, store = Deeds(), Unowned(tmp_path)
+    async with engine_on(store) as engine, doing(engine, deeds) as api:
+        own = [(await api.post("/deeds/1", key="k", as_="operator")).json["times"] for _ in range(2)]
+        shared = [(await api.post("/shared", key="k", as_="operator")).json["times"] for _ in range(2)]
+
+    assert (own, shared) == ([1, 1], [2, 3])
 
 
 async def test_a_caller_who_may_not_gets_no_answer_of_one_who_might(tmp_path: Path) -> None:
@@ -249,6 +273,14 @@ async def test_the_longest_key_is_taken(tmp_path: Path) -> None:
 
     assert [one.status for one in asked] == [201, 201]
     assert deeds.times == 1
+
+
+class Unowned(Between):
+    """A store whose replies were kept by a release that did not note whose they are."""
+
+    async def end_reply(self, reply: Any) -> None:
+        body = msgspec.msgpack.encode(msgspec.msgpack.decode(reply.body)[:3])
+        await self.store.end_reply(msgspec.structs.replace(reply, body=body))
 
 
 class Dying(Between):

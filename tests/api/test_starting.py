@@ -150,14 +150,76 @@ async def test_the_same_key_is_the_same_execution_whoever_sends_it(tmp_path: Pat
         await api.engine.register(flow(call("a")))
         body = {"workflow": "flow", "input": {"order": 7}}
         first = await api.post("/executions", body, as_="mia:operator", key="order-7")
-        again = await api.post("/executions", body, as_="ben:operator", key="order-7")
+        again = await api.post("/executions", body, as_="mia:operator", key="order-7")
+        another = await api.post("/executions", body, as_="ben:operator", key="order-7")
         other = await api.post("/executions", {**body, "input": {"order": 8}}, key="order-7")
 
         assert (again.status, again.body) == (first.status, first.body)
         assert again.headers["idempotency-replayed"] == "true"
         assert again.headers["location"] == first.headers["location"]
+        assert (another.status, another.json["id"]) == (202, first.json["id"])
+        assert another.headers["idempotency-replayed"] == "true"
+        assert another.headers["location"] == first.headers["location"]
         assert (other.status, other.code) == (409, "idempotency_mismatch")
         assert len(await api.engine.list()) == 1
+
+
+@pytest.mark.parametrize("keeps_replies", [True, False])
+async def test_a_key_tells_another_caller_nothing_but_id_and_status(tmp_path: Path, keeps_replies: bool) -> None:
+    serving = served if keeps_replies else served_forgetfully
+    async with serving(tmp_path, Scripted("secret output")) as api:
+        await api.engine.register(flow(call("a"), end("${nodes.a}")))
+        body = {"workflow": "flow", "input": {"secret": "input"}, "tags": ["secret tag"], "wait": "60s"}
+        first = await api.post("/executions", body, as_="mia:operator", key="order-7")
+        another = await api.post("/executions", body, as_="ben:operator", key="order-7")
+        guessed = await api.post("/executions", {**body, "input": None}, as_="ben:operator", key="order-7")
+
+        assert first.json["output"] == "secret output"
+        assert (another.status, another.json["id"], another.json["status"]) == (200, first.json["id"], "completed")
+        assert another.headers["idempotency-replayed"] == "true"
+        assert b"secret" not in another.body
+        assert b"mia" not in another.body
+        assert (guessed.status, guessed.code) == (409, "idempotency_mismatch")
+        assert b"secret" not in guessed.body
+
+
+async def test_a_key_used_inside_the_program_tells_callers_nothing_but_id_and_status(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form(), end("done")))
+        inside = await api.engine.start("flow", {"secret": 1}, key="order-7", wait="rest")
+        same = await api.post("/executions", {"workflow": "flow", "input": {"secret": 1}}, key="order-7")
+        other = await api.post("/executions", {"workflow": "flow"}, key="order-7")
+
+        assert (same.status, same.json["id"], same.json["status"]) == (202, inside.id, "paused")
+        assert (same.json["input"], "pause_points" in same.json) == (None, False)
+        assert (other.status, other.code) == (409, "idempotency_mismatch")
+
+
+async def test_a_refused_start_is_not_replayed_to_another_caller(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        body = {"workflow": "flow", "input": 1}
+        refused = await api.post("/executions", body, as_="mia:operator", key="k")
+        await api.engine.register(flow(end("done")))
+        kept = await api.post("/executions", body, as_="mia:operator", key="k")
+        another = await api.post("/executions", body, as_="ben:operator", key="k")
+
+        assert (refused.code, kept.code) == ("unknown_workflow", "unknown_workflow")
+        assert (another.status, another.json["user"], another.json["input"]) == (202, "ben", 1)
+
+
+@pytest.mark.parametrize("id_", [None, OWN_ID])
+async def test_another_input_with_the_same_key_is_refused_when_the_reply_is_no_longer_kept(
+    tmp_path: Path, id_: str | None
+) -> None:
+    async with served_forgetfully(tmp_path, Held()) as api:
+        await api.engine.register(flow(call("a")))
+        body = {"workflow": "flow", **({"id": id_} if id_ is not None else {})}
+        first = await api.post("/executions", {**body, "input": {"n": 1, "m": 2.0}}, key="k")
+        same = await api.post("/executions", {**body, "input": {"m": 2.0, "n": 1}}, key="k")
+        other = await api.post("/executions", {**body, "input": {"n": True, "m": 2.0}}, key="k")
+
+        assert (same.status, same.json["id"]) == (202, first.json["id"])
+        assert (other.status, other.code) == (409, "idempotency_mismatch")
 
 
 @pytest.mark.parametrize("body", [{"workflow": "flow"}, {"workflow": "flow", "id": OWN_ID}])

@@ -46,6 +46,7 @@ PROBLEMS: Final = (
 )
 DECIDING: Final = ("approval:decide",)
 ANSWERING: Final = ("approval:decide", "execution:cancel")
+READING: Final = ("execution:read",)
 
 _NOT_ASKED: Final = frozenset({"not_allowed", "requester_excluded"})
 _POINT_ID: Final = re.compile(r"[!-~]{1,200}")
@@ -85,6 +86,14 @@ async def shown(call: Call[Any, Any], row: PointRow) -> PausePoint:
     if row.status == "answered":
         position = (await call.engine.queue(row.execution_id)).get(row.point.id)
     return point_of(row, position)
+
+
+async def shown_without_data(call: Call[Any, Any], row: PointRow) -> PausePoint:
+    """Return a pause point to a caller who was not asked: what is said there only if they may read executions."""
+    point = await shown(call, row)
+    if call.caller.may(READING):
+        return point
+    return msgspec.structs.replace(point, title="", schema=None, shown=None, response=None, decisions=[], answer=None)
 
 
 async def answer(call: Call[Any, Any], row: PointRow, given: Given) -> Taken:
@@ -145,20 +154,20 @@ async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
             within=call.within,
         )
     except (AnswerRefused, WrongState) as error:
-        raise _over(await found(call, point.id)) from error
+        raise _over(await found(call, point.id), may_see=caller.may(READING)) from error
     after = await found(call, point.id)
     if after.status not in ("cancelled", "open"):
-        raise _over(after)
+        raise _over(after, may_see=caller.may(READING))
     return after
 
 
-def _over(row: PointRow) -> Refusal:
-    """Return what came before whoever wants to answer a point, or to cancel it."""
+def _over(row: PointRow, *, may_see: bool = True) -> Refusal:
+    """Return what came before whoever wants to answer a point, or to cancel it; the answer itself if they `may_see`."""
     if row.status == "expired":
         return Refusal("expired", "The time to answer has passed.")
     if row.status in ("answered", "applied"):
         told = point_of(row)
-        winner = Winner(by=told.answered_by, at=told.answered_at, answer=told.answer)
+        winner = Winner(by=told.answered_by, at=told.answered_at, answer=told.answer if may_see else None)
         return Refusal("already_answered", "It has been answered already.", winner=winner)
     return Refusal("point_closed", f"The pause point is {row.status}.")
 

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from layover.api.bodies import check_media_type, decoded, queried, read_body
 from layover.api.calls import Call, Reply, Stream
-from layover.api.idempotency import LONGEST_KEY, Repeatable
+from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
 from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
 from layover.api.routing import NoQuery
@@ -169,11 +169,14 @@ class Endpoint:
         key = call.key or ""
         if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
             raise Refusal("invalid_parameter", f"Idempotency-Key: from 1 to {LONGEST_KEY} printable characters.")
-        usual = (call.caller.user, route.method, path)
-        scope = usual if route.scope is None else (route.name, route.scope(call))
+        user = call.caller.user
+        scope = (user, route.method, path) if route.scope is None else (route.name, route.scope(call))
         body = call.body.hex() if isinstance(call.body, bytes) else call.body
-        repeatable = Repeatable(self._services, scope, key, [pairs, body])
-        before = await repeatable.begin()
+        repeatable = Repeatable(self._services, scope, key, [pairs, body], None if route.scope is None else user)
+        try:
+            before = await repeatable.begin()
+        except OthersReply:
+            return await route.handle(call)
         if before is not None:
             return before
         try:

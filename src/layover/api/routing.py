@@ -47,7 +47,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     answer_media: str = "application/json"
     problems: tuple[str, ...] = ()  # the codes that only the handler knows of
     keyed: bool = False  # an Idempotency-Key is obeyed: that is so for every POST with credentials
-    scope: Callable[[Call[Any, Any]], str] | None = None  # of the key, if it is not the caller's for this path
+    # What the key belongs to, if not to the caller and this path. All callers share such a key: the handler is called
+    # for each of them, does it once, and shows others no more than they may see.
+    scope: Callable[[Call[Any, Any]], str] | None = None
     kept: Callable[[Reply], Reply] | None = None  # what is kept of an answer that is not to be shown again
     limited: bool = True  # by the rate of the caller
     alone: bool = False  # it says what it has, and needs neither the engine nor the database

@@ -22,6 +22,7 @@ from layover.api.resources.executions import (
 from layover.api.resources.shared import Failure
 
 if TYPE_CHECKING:
+    from layover.api.permissions import Caller
     from layover.core.engine.events import Error
     from layover.ports.records import ExecutionRow
     from layover.runtime import legs, node_executions, views, why
@@ -78,6 +79,23 @@ def execution_of(view: views.Execution) -> Execution:
         else None,
         hash=view.hash,
     )
+
+
+def brief_execution_of(view: views.Execution) -> Execution:
+    """Return an execution to a caller who may not see its data: its id, its status, and how far it is."""
+    return Execution(
+        id=view.id,
+        workflow=view.workflow,
+        status=view.status,
+        created_at=moment(view.created_at),
+        last_seq=view.last_seq,
+    )
+
+
+def execution_for(caller: Caller, view: views.Execution) -> Execution:
+    """Return an execution to a caller; its data only if they started it, or have the permission to read it."""
+    may_read = view.user == caller.user or caller.may(("execution:read",))
+    return execution_of(view) if may_read else brief_execution_of(view)
 
 
 def summary_of(row: ExecutionRow) -> ExecutionSummary:

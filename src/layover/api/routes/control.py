@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from layover.api.acts import entry_of, is_done, key_of
 from layover.api.answering import PROBLEMS, Given, answer
 from layover.api.calls import Reply
-from layover.api.presenting.executions import execution_of
+from layover.api.presenting.executions import execution_for
 from layover.api.problems import Refusal
 from layover.api.resources.executions import Execution, ResumeBody, RewindBody
 from layover.api.resources.problems import FieldError
@@ -55,7 +55,7 @@ class _By(TypedDict):
 async def pause_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
     """Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had."""
     view = await call.engine.pause(call.path["id"], call.body.reason or "", **_by(call, "execution.pause"))
-    return Reply(execution_of(view))
+    return Reply(execution_for(call.caller, view))
 
 
 @routes.post(
@@ -77,9 +77,9 @@ async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
     """
     body = call.body
     if body.approved is not None:
-        return Reply(execution_of(await _decided(call, body.approved)))
+        return Reply(execution_for(call.caller, await _decided(call, body.approved)))
     try:
-        return Reply(execution_of(await _resumed(call)))
+        return Reply(execution_for(call.caller, await _resumed(call)))
     except WrongState:
         await _check_in_time(call)
         approved = (body.resume_data or {}).get("approved")
@@ -88,7 +88,7 @@ async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
     if not isinstance(approved, bool):
         fault = FieldError(path="resume_data.approved", message="Expected `bool`")
         raise Refusal("invalid_body", "The body is not as it should be.", errors=[fault])
-    return Reply(execution_of(await _decided(call, approved)))
+    return Reply(execution_for(call.caller, await _decided(call, approved)))
 
 
 @routes.post(
@@ -102,7 +102,7 @@ async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
 async def cancel_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
     """End an execution, at once."""
     view = await call.engine.cancel(call.path["id"], call.body.reason or "", **_by(call, "execution.cancel"))
-    return Reply(execution_of(view))
+    return Reply(execution_for(call.caller, view))
 
 
 @routes.post(
@@ -115,7 +115,7 @@ async def cancel_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
 )
 async def retry_execution(call: Call[EmptyBody, NoQuery]) -> Reply:
     """Go on with a failed execution from what failed, or with what waits for an operator."""
-    return Reply(execution_of(await call.engine.retry(call.path["id"], **_by(call, "execution.retry"))))
+    return Reply(execution_for(call.caller, await call.engine.retry(call.path["id"], **_by(call, "execution.retry"))))
 
 
 @routes.post("/executions/{id}/rewind", needs=_NEEDS, body=RewindBody, answers={200: Execution}, problems=_PROBLEMS)
@@ -123,7 +123,7 @@ async def rewind_execution(call: Call[RewindBody, NoQuery]) -> Reply:
     """Drop the results of a node and of all that came after it, and go on from there."""
     body = call.body
     view = await call.engine.rewind(call.path["id"], body.to, body.reason or "", **_by(call, "execution.rewind"))
-    return Reply(execution_of(view))
+    return Reply(execution_for(call.caller, view))
 
 
 def _by(call: Call[Any, Any], act: str) -> _By:

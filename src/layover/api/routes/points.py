@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.api.answering import ANSWERING, PROBLEMS, Given, answer, cancel, found, shown
+from layover.api.answering import ANSWERING, PROBLEMS, Given, answer, cancel, found, shown, shown_without_data
 from layover.api.calls import Reply
 from layover.api.inbox import PointsQuery, listed
 from layover.api.resources.points import AnswerBody, PausePoint
@@ -62,4 +62,4 @@ async def answer_pause_point(call: Call[AnswerBody, NoQuery]) -> Reply:
 async def cancel_pause_point(call: Call[ReasonBody, NoQuery]) -> Reply:
     """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
     row = await cancel(call, await found(call, call.path["id"]), call.body.reason or "")
-    return Reply(await shown(call, row))
+    return Reply(await shown_without_data(call, row))

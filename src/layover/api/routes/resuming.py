@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.answering import ANSWERING, PROBLEMS, Given, Taken, answer, cancel, shown
+from layover.api.answering import ANSWERING, PROBLEMS, Given, Taken, answer, cancel, shown_without_data
 from layover.api.calls import Reply
 from layover.api.cursors import parsed
 from layover.api.paused import paused
@@ -71,7 +71,7 @@ async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
 )
 async def cancel_point(call: Call[None, NoQuery]) -> Reply:
     """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
-    return Reply(await shown(call, await cancel(call, await _found(call), "")))
+    return Reply(await shown_without_data(call, await cancel(call, await _found(call), "")))
 
 
 @routes.get(

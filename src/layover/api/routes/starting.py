@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from layover.api.acts import entry_of, is_done
 from layover.api.calls import Reply
-from layover.api.presenting.executions import execution_of
+from layover.api.idempotency import REPLAYED, mismatch
+from layover.api.presenting.executions import brief_execution_of, execution_of
 from layover.api.presenting.points import point_of
 from layover.api.problems import Refusal
 from layover.api.resources.executions import Execution, StartBody
 from layover.api.resources.problems import FieldError
 from layover.api.routing import Routes
 from layover.core.definitions.durations import format_duration, parse_duration
+from layover.core.payloads import plain
 from layover.runtime.errors import AlreadyExists
 from layover.runtime.executions import Options
 from layover.runtime.ids import checked_id, id_from_key, new_id
@@ -59,7 +62,8 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     """Start an execution.
 
     With `wait`, the answer comes when it has ended (200) or waits for a person, or when the time is over or the server
-    stops (202).
+    stops (202). With an `Idempotency-Key` that another caller has started this workflow with, the answer is that
+    execution, but only its id and status.
     """
     body = call.body
     wait, delay = _duration(call, "wait"), _duration(call, "delay")
@@ -80,7 +84,10 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     elif view.version is None:
         view = await call.engine.get(view.id)  # which of the versions it has is only known to the store
     status = 200 if wait and view.closed else 202
-    return Reply(await _told(call.engine, view), status, {"location": f"{call.base}/api/v1/executions/{view.id}"})
+    headers = {"location": f"{call.base}/api/v1/executions/{view.id}"}
+    if view.user != call.caller.user:  # the key is another caller's: what they sent and got is not told
+        return Reply(brief_execution_of(view), status, {**headers, REPLAYED: "true"})
+    return Reply(await _told(call.engine, view), status, headers)
 
 
 async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Execution:
@@ -93,7 +100,7 @@ async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Ex
     else:
         id_ = new_id(engine.instance.clock.now())
     try:
-        return await engine.start(
+        view = await engine.start(
             body.workflow,
             body.input,
             id=id_,
@@ -103,9 +110,16 @@ async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Ex
             audit=entry_of(call, _ACT, execution_id=id_, workflow=body.workflow),
         )
     except AlreadyExists:
-        if await is_done(call, _ACT, id_):
-            return await engine.get(id_)
-        raise
+        if not await is_done(call, _ACT, id_):
+            raise
+        view = await engine.get(id_)
+    if call.key is not None and _encoded(view.input) != _encoded(plain(body.input)):
+        raise mismatch()
+    return view
+
+
+def _encoded(value: object) -> bytes:
+    return msgspec.json.encode(value, order="sorted")  # compared as JSON: to Python, true is 1
 
 
 async def _told(engine: Engine, view: views.Execution) -> Execution:
