@@ -1,4 +1,4 @@
-"""What a step costs in the engine itself, and what it costs after 10,000 of them: `python bench/core.py`.
+"""What a step costs in the engine itself, and what it costs after 10,000 of them: `python bench/core.py [--small]`.
 
 A step is one call (scheduled, started, completed), or one question and its answer. Each is decided, applied to the
 state, kept, and encoded as the one append that a store would write, with the moment of the next wake-up. Nothing is
@@ -7,6 +7,7 @@ called and nothing is stored.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,13 +21,14 @@ from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 from layover.core.plan import Plan, load
-from measure import compare, table
+from measure import compare, size_of, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FEW, MANY = 100, 10_000
-ROUNDS = 5
+FEW, MANY, ROUNDS, MIN_TIME = size_of(sys.argv[1:]).of(
+    (100, 10_000, 5, 0.3), quick=(100, 10_000, 3, 0.1), small=(2, 10, 1, 0.0)
+)
 LIMITS = Limits(nodes=20_000, edges=40_000, values=1_000_000, bytes=64 * 1024 * 1024)
 INPUT = {"order": "${input.id}", "amount": "${input.total}", "currency": "EUR"}
 OUTPUT = {"ok": True, "receipt": "r-1"}
@@ -146,7 +148,7 @@ def main() -> None:
                 "replay": partial(replay, few, appends),
             },
             rounds=ROUNDS,
-            min_time=0.3,
+            min_time=MIN_TIME,
         )
         small, large = taken["few"] / FEW, taken["many"] / MANY
         rows.append(
@@ -179,6 +181,7 @@ def _events_and_snapshots() -> None:
             "decode a node of a snapshot": lambda: decode_state(snapshot, plan),
         },
         rounds=ROUNDS,
+        min_time=MIN_TIME,
     )
     sizes = [len(events), len(events), MANY, MANY]
     rows: list[tuple[str, ...]] = [

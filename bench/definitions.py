@@ -1,8 +1,9 @@
-"""What it costs to read, check and compile a definition, beside the bare parsers: `python bench/definitions.py`."""
+"""What reading, checking and compiling a definition costs beside bare parsers: `bench/definitions.py [--small]`."""
 
 from __future__ import annotations
 
 import json
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from layover.core.definitions.problems import Problems
 from layover.core.definitions.text import read_text
 from layover.core.definitions.yaml_write import write_yaml
 from layover.core.plan import compile_plan, load
-from measure import compare, table
+from measure import compare, size_of, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,8 +155,10 @@ def stages(text: str) -> dict[str, Callable[[], object]]:
     }
 
 
-def main() -> None:
-    for size in SIZES:
+def main(words: list[str]) -> None:
+    chosen = size_of(words)
+    rounds, min_time = chosen.of((ROUNDS, 0.05), quick=(3, 0.05), small=(1, 0.0))
+    for size in chosen.of(SIZES, quick=SIZES, small=SIZES[:1]):
         document = definition(size)
         nodes = max(1, size // SECTION) * SECTION + 1
         as_yaml, as_json = write_yaml(document), json.dumps(document)
@@ -167,7 +170,7 @@ def main() -> None:
             ("", "all", "per node", "text", "read+check", "compile", "bare parser", "times the parser")
         ]
         for syntax, text in (("YAML", as_yaml), ("JSON", as_json)):
-            taken = compare({**stages(text), "floor": floors[syntax]}, rounds=ROUNDS, min_time=0.05)
+            taken = compare({**stages(text), "floor": floors[syntax]}, rounds=rounds, min_time=min_time)
             rows.append((f"{syntax}, {len(text) // 1000} kB", *_cells(taken, nodes)))
         print(table(f"A definition of {nodes} nodes", rows), end="\n\n")
 
@@ -187,4 +190,4 @@ def _cells(taken: dict[str, float], nodes: int) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,14 +1,15 @@
-"""What an expression costs, beside Google's library in the same run: `python bench/expressions.py`."""
+"""What an expression costs, beside Google's library in the same run: `python bench/expressions.py [--small]`."""
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
 from cel_expr_python import cel  # type: ignore[import-untyped]  # Google ships no marker for its types
 
 from layover.core.expressions import DYN, Limits, Meter, Moment, Template, check, compile_expression, parse
-from measure import compare, table
+from measure import compare, size_of, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ TEMPLATE = (
 
 LIMITS = Limits()
 MOMENT = Moment(now=1_700_000_000_000, seed="bench")
+ROUNDS, MIN_TIME = size_of(sys.argv[1:]).of((7, 0.05), quick=(3, 0.05), small=(1, 0.0))
 ENVIRONMENT = cel.NewEnv(variables={"input": cel.Type.DYN})
 
 
@@ -56,12 +58,16 @@ def google_prepared(source: str, context: dict[str, object]) -> Callable[[], obj
     return lambda: expression.eval(activation)
 
 
+def timed(functions: dict[str, Callable[[], object]]) -> dict[str, float]:
+    return compare(functions, ROUNDS, MIN_TIME)
+
+
 def evaluations() -> None:
     small, large = order(3), order(5_000)
     implementations = {"ours": ours, "Google": google, "Google, data wrapped beforehand": google_prepared}
-    small_times = compare({name: make(CONDITION, small) for name, make in implementations.items()})
-    large_times = compare({name: make(CONDITION, large) for name, make in implementations.items()})
-    sizes = compare({"small": ours(CONDITION, small), "large": ours(CONDITION, large)})
+    small_times = timed({name: make(CONDITION, small) for name, make in implementations.items()})
+    large_times = timed({name: make(CONDITION, large) for name, make in implementations.items()})
+    sizes = timed({"small": ours(CONDITION, small), "large": ours(CONDITION, large)})
     rows: list[tuple[str, ...]] = [("", "evaluations/s", "µs", "µs with 5,000 items", "ours is faster by")]
     rows += [
         (
@@ -78,7 +84,7 @@ def evaluations() -> None:
 
 
 def preparation() -> None:
-    times = compare(
+    times = timed(
         {
             "parse": partial(parse, CONDITION),
             "parse, check, compile": prepare,
@@ -100,7 +106,7 @@ def prepare() -> object:
 def larger_things() -> None:
     context = order(100)
     template = Template.parse(TEMPLATE)
-    times = compare(
+    times = timed(
         {
             "a comprehension over 100 items": ours(COMPREHENSION, context),
             "Google: the same": google(COMPREHENSION, context),

@@ -40,7 +40,8 @@ OWNER = "floor-1234-0123abcd"
 WORKFLOW = "floor"
 LEASE = 30_000
 
-_APPEND, _REST, _ENTRY, _FINISH = (
+_APPEND, _APPEND_ALIKE, _REST, _ENTRY, _FINISH = (
+    SQL["append"],
     SQL["append_alike"],
     SQL["append_resting"],
     SQL["insert_entry"],
@@ -119,6 +120,7 @@ class Floor:
         self._waiting: list[_Append] = []
         self._wanted = threading.Condition()
         self._stopped = False
+        self._resting: set[Id] = set()  # the next append of these changes their status, which is another statement
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="floor-writer", daemon=True)
         self._thread.start()
@@ -165,6 +167,7 @@ class Floor:
     def ask(self, id_: Id, step: Step, point: str, asked: Asked) -> asyncio.Future[None]:
         """Write the first append of an execution that rests at a pause point."""
         at = now()
+        self._resting.add(id_)
         opened: Statement = (_OPEN, (point, asked.kind, "open", at, asked.opened, None, id_))
         return self._create(id_, step, "paused", None, asked.due(at), [opened])
 
@@ -188,8 +191,11 @@ class Floor:
         if closing:
             more.append((_FINISH, (at, "executed", "", id_)))
             head: Statement = (_REST, (last_seq, epoch, "completed", seen, None, at, None, id_, OWNER, seq))
+        elif id_ in self._resting:
+            self._resting.remove(id_)
+            head = (_APPEND, (last_seq, epoch, "running", seen, at, id_, OWNER, seq))
         else:
-            head = (_APPEND, (last_seq, epoch, seen, id_, OWNER, seq, "running"))
+            head = (_APPEND_ALIKE, (last_seq, epoch, seen, id_, OWNER, seq, "running"))
         return self._submit(head, (id_, seq + 1, len(step.events), at, encode_events(step.events)), more)
 
     def _create(
@@ -221,7 +227,12 @@ class Floor:
             if not group:
                 self._db.close()
                 return
-            self._write(self._db, group)
+            try:
+                self._write(self._db, group)
+            except Exception as error:  # noqa: BLE001 - it ends the measurement, which would wait for ever otherwise
+                self._db.execute("ROLLBACK")
+                self._loop.call_soon_threadsafe(_fail, group, error)
+                continue
             self.transactions += 1
             self._loop.call_soon_threadsafe(_tell, group)
 
@@ -242,7 +253,14 @@ class Floor:
 
 def _tell(group: list[_Append]) -> None:
     for one in group:
-        one.done.set_result(None)
+        if not one.done.done():  # a task that was cancelled meanwhile no longer waits
+            one.done.set_result(None)
+
+
+def _fail(group: list[_Append], error: Exception) -> None:
+    for one in group:
+        if not one.done.done():
+            one.done.set_exception(error)
 
 
 async def call() -> None:

@@ -50,7 +50,7 @@ _COLUMNS = {
         "new_inputs",
     ),
     MOVES: _MOVED,
-    RESTING_MOVES: (*_MOVED, "rests", "wake_at", "missing"),
+    RESTING_MOVES: (*_MOVED, "rests", "since", "wake_at", "missing"),
     "opened": (
         *("opened_ids", "opened_points", "opened_kinds", "opened_status"),
         *("opened_at", "opened_closed_at", "opened_bodies", "opened_schemas", "opened_workflows"),
@@ -213,7 +213,7 @@ class PostgresFloor:
         at, count, (epoch, seen) = now(), len(step.events), lease
         status = "completed" if closing else "running"
         body = encode_events(step.events)
-        moved: Row = (id_, OWNER, epoch, seq, seen, count, status, count, at, body, closing, None, None)
+        moved: Row = (id_, OWNER, epoch, seq, seen, count, status, count, at, body, closing, None, None, None)
         more: dict[str, Row] = {}
         if point is not None:
             more["changed"] = (id_, point, "applied", at, None)

@@ -33,7 +33,7 @@ _LISTED: Final = 50
 _WARM: Final = 5
 
 
-async def measure(site: Site, size: int, *, quick: bool) -> None:
+async def measure(site: Site, size: int, rounds: int) -> None:
     """Fill databases, and list."""
     filled = ((SMALL, 0), (size, 0), (SMALL, size))
     titles = (f"{SMALL:,} paused", f"{size:,} paused", f"{SMALL:,}, then {size:,} that ended")
@@ -46,7 +46,7 @@ async def measure(site: Site, size: int, *, quick: bool) -> None:
         wires = [(await stack.enter_async_context(server.wires(1)))[0] for server in servers]
         rows: list[tuple[str, ...]] = [("list 50", titles[0], titles[1], "ratio", titles[2], "ratio")]
         for path in LISTS:
-            few, most, since = await _compared(wires, path, 20 if quick else 100)
+            few, most, since = await _compared(wires, path, rounds)
             times = [f"{one * 1e6:,.0f} µs" for one in (few, most, since)]
             rows.append((f"GET {path}", *times[:2], f"{most / few:.2f}", times[2], f"{since / few:.2f}"))
     print(table(f"Lists over HTTP on {site.name} (load {os.getloadavg()[0]:.1f})", rows), flush=True)

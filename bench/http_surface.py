@@ -1,9 +1,10 @@
-"""What the HTTP surface costs beside a bare "hello" of the same stack: `bench/http_surface.py [--postgres] [--quick]`.
+"""What the HTTP surface costs beside a bare "hello" of the same stack: `bench/http_surface.py [--postgres]`.
 
 Both are processes of their own, and the same light client asks them in turn: over one connection, which tells how long
 a request takes, and over 32, which tells how many there are in a second. Medians of rounds; the time of the processor
 that the server used for a request is shown, too, since it depends less on what else the machine does. Then lists of 50
-among 100 and among 100,000 paused executions (`--lists SIZE` does that alone, `--acts` the rest alone).
+among 100 and among 100,000 paused executions (`--lists SIZE` does that alone, `--acts` the rest alone). `--quick` and
+`--small` measure less.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import uvloop
 
 import http_lists
 from http_servers import Server, ask_all, hello, surface
-from measure import table
+from measure import Size, size_of, table
 from sites import SqliteSite
 from sites_postgres import postgres_site
 
@@ -117,11 +118,12 @@ class Rounds:
         return [wire.request("POST", f"/api/v1/pause-points/{id_}/answer", body) for id_ in found[: self._count]]
 
 
-async def acts(site: Site, *, quick: bool) -> None:
+async def acts(site: Site, size: Size) -> None:
     """Measure single acts."""
-    rounds = 3 if quick else 7
+    rounds = size.of(7, quick=3, small=1)
+    counts = size.of((300, 1_000), quick=(50, 200), small=(2, 2))
     with hello() as least:
-        for connections, count in ((1, 50 if quick else 300), (MANY, 200 if quick else 1_000)):
+        for connections, count in zip((1, MANY), counts, strict=True):
             async with site.empty() as address, surface(address, {"asking": ASKING}) as layover:
                 servers = {"hello": least, "layover": layover}
                 async with least.wires(connections) as bare, layover.wires(connections) as ours:
@@ -154,12 +156,13 @@ def _show(site: Site, connections: int, taken: dict[str, list[Sample]]) -> None:
 
 
 async def measure(site: Site, words: list[str]) -> None:
-    quick = "--quick" in words
+    size = size_of(words)
     if "--lists" not in words:
-        await acts(site, quick=quick)
+        await acts(site, size)
     if "--acts" not in words:
-        sizes = [int(word) for word in words if word.isdecimal()]
-        await http_lists.measure(site, sizes[0] if sizes else 5_000 if quick else http_lists.SIZE, quick=quick)
+        given = next((int(word) for word in words if word.isdecimal()), None)
+        count, rounds = size.of((http_lists.SIZE, 100), quick=(5_000, 20), small=(120, 1))
+        await http_lists.measure(site, count if given is None else given, rounds)
 
 
 def main(words: list[str]) -> None:

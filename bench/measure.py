@@ -7,11 +7,31 @@ from __future__ import annotations
 
 import gc
 import statistics
+from enum import Enum
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+T = TypeVar("T")
+
+
+class Size(Enum):
+    """How much is measured: all of it, less of it, or so little that a test of the script itself can run it."""
+
+    FULL = "full"
+    QUICK = "quick"
+    SMALL = "small"
+
+    def of(self, full: T, *, quick: T, small: T) -> T:
+        """Return the value that belongs to this size."""
+        return {Size.FULL: full, Size.QUICK: quick, Size.SMALL: small}[self]
+
+
+def size_of(words: Sequence[str]) -> Size:
+    """Return the size that the arguments of a script ask for: `--small`, `--quick` or, without either, all of it."""
+    return Size.SMALL if "--small" in words else Size.QUICK if "--quick" in words else Size.FULL
 
 
 def compare(functions: Mapping[str, Callable[[], object]], rounds: int = 7, min_time: float = 0.05) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What the runtime costs, beside a floor that only writes: `python bench/runtime.py [--postgres] [--quick] [name …]`.
+"""What the runtime costs, beside a floor that only writes: `bench/runtime.py [--postgres] [--quick] [--small] [name]`.
 
 Each measure is taken in rounds, the engine and the floor in turn, each on a database of its own on a real disk (in
 `TMPDIR`, or `/var/tmp` if that is memory); medians are shown. A database is a file of SQLite, or a schema on a server
@@ -19,7 +19,7 @@ import runtime_chains
 import runtime_lives
 import runtime_lives_postgres
 import runtime_pauses
-from measure import table
+from measure import Size, size_of, table
 from runtime_figures import HEADER
 from sites import FILE_SYSTEM, FOLDER, SqliteSite
 from sites_postgres import postgres_site
@@ -41,20 +41,20 @@ def main(arguments: list[str]) -> None:
     if unknown := [name for name in names if name not in measures]:
         sys.exit(f"There is no measure {', '.join(unknown)}; there are: {', '.join(measures)}.")
     with postgres_site() if postgres else nullcontext(SqliteSite()) as site:
-        _measure(site, {name: measures[name] for name in names}, quick="--quick" in arguments)
+        _measure(site, {name: measures[name] for name in names}, size_of(arguments))
 
 
-def _measure(site: Site, measures: dict[str, Measure], *, quick: bool) -> None:
+def _measure(site: Site, measures: dict[str, Measure], size: Size) -> None:
     load = os.getloadavg()[0]
     print(
-        f"databases in {FOLDER} ({FILE_SYSTEM}), {os.cpu_count()} cores, load {load:.1f}{', quick' if quick else ''}",
+        f"databases in {FOLDER} ({FILE_SYSTEM}), {os.cpu_count()} cores, load {load:.1f}, size: {size.value}",
         flush=True,
     )
     figures: list[Figure] = []
     try:
         for name, measure in measures.items():
             started = perf_counter()
-            figures += asyncio.run(measure(site, quick))
+            figures += asyncio.run(measure(site, size))
             print(f"{name}: {perf_counter() - started:.1f} s", flush=True)
     finally:  # what was measured before one that fails is shown all the same
         _show(site, figures, load)

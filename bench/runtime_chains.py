@@ -12,6 +12,7 @@ from runtime_workloads import STEPS, carrying, chain, engine_round, fan_out, flo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from measure import Size
     from runtime_figures import Measure
     from sites import Site
 
@@ -55,13 +56,18 @@ CASES = {
 }
 
 
-async def _measure(case: Case, site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    executions = max(case.at_once, case.executions // 4) if quick else case.executions
+def _amounts(executions: int, at_once: int, size: Size) -> tuple[int, int]:
+    """Return how many executions there are in a round, and how many of them at once."""
+    return size.of((executions, at_once), quick=(max(at_once, executions // 4), at_once), small=(2, min(at_once, 2)))
+
+
+async def _measure(case: Case, site: Site, size: Size) -> list[Figure]:
+    executions, at_once = _amounts(case.executions, case.at_once, size)
     steps = await recorded(site, case.definition, case.given)
     ours, floor = await in_turn(
-        3 if quick else ROUNDS,
-        lambda: engine_round(site, case.definition, case.given, executions, case.at_once, case.nodes),
-        lambda: floor_round(site, steps, executions, case.at_once),
+        size.of(ROUNDS, quick=3, small=1),
+        lambda: engine_round(site, case.definition, case.given, executions, at_once, case.nodes),
+        lambda: floor_round(site, steps, executions, at_once),
     )
     count, appends = executions * case.calls, executions * len(steps)
     rate, bare, ratio = count / ours.seconds, count / floor.seconds, floor.seconds / ours.seconds
@@ -87,12 +93,12 @@ async def _measure(case: Case, site: Site, quick: bool) -> list[Figure]:  # noqa
     ]
 
 
-async def _measure_leg(at_once: int, executions: int, site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - as above
+async def _measure_leg(at_once: int, executions: int, site: Site, size: Size) -> list[Figure]:
     """Compare the same chain written by the leg and by the step."""
-    count = max(at_once, executions // 4) if quick else executions
+    count, at_once = _amounts(executions, at_once, size)
     by_leg = {**chain(), "name": "by_leg", "settings": {"durability": "leg"}}
     leg, step = await in_turn(
-        3 if quick else ROUNDS,
+        size.of(ROUNDS, quick=3, small=1),
         lambda: engine_round(site, by_leg, {"x": 0}, count, at_once, STEPS),
         lambda: engine_round(site, chain(), {"x": 0}, count, at_once, STEPS),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
+    from measure import Size
     from runtime_workloads import Sample
     from sites import Site
 
@@ -33,7 +34,7 @@ class Figure(NamedTuple):
         return (self.name, self.value, self.floor, self.ratio, self.loop_cpu, self.aim, met)
 
 
-Measure: TypeAlias = "Callable[[Site, bool], Coroutine[object, object, list[Figure]]]"
+Measure: TypeAlias = "Callable[[Site, Size], Coroutine[object, object, list[Figure]]]"
 
 
 async def in_turn(

@@ -34,10 +34,11 @@ from sites import folder, told_by
 
 if TYPE_CHECKING:
     from floor import Step
+    from measure import Size
     from runtime_figures import Measure
     from sites import Site
 
-IN_FLIGHT, MOST_RESTART_S = 200, 1.0
+IN_FLIGHT, FEW_IN_FLIGHT, MOST_RESTART_S = 200, 3, 1.0
 LONG, ENDS, MOST_GROWTH = 2_000, 200, 1.2
 MOST_BYTES = 2_500
 CHILDREN = Path(__file__).with_name("runtime_children.py")
@@ -51,22 +52,23 @@ def child(what: str, address: str, size: int = 0) -> list[str]:
 # A restart after a kill
 
 
-async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _restart(site: Site, size: Size) -> list[Figure]:
     steps = await recorded(site, chain(), {"x": 0})
     ours: list[float] = []
     bare: list[float] = []
-    for turn in range(3 if quick else 5):
+    count = size.of(IN_FLIGHT, quick=IN_FLIGHT, small=FEW_IN_FLIGHT)
+    for turn in range(size.of(5, quick=3, small=1)):
         with folder() as place:
-            await asyncio.to_thread(leave_stuck, f"sqlite:///{place / 'engine.db'}")
+            await asyncio.to_thread(leave_stuck, f"sqlite:///{place / 'engine.db'}", count)
             for suffix in ("", "-wal"):
                 shutil.copy(place / f"engine.db{suffix}", place / f"floor.db{suffix}")
-            ours.append(await _finish(place / "engine.db"))
+            ours.append(await _finish(place / "engine.db", count))
             bare.append(await _finish_bare(place / "floor.db", steps))
             print(f"  round {turn + 1}: {ours[-1]:.3f} s, floor {bare[-1]:.3f} s", flush=True)
     taken, floor = statistics.median(ours), statistics.median(bare)
     return [
         Figure(
-            name=f"restart with {IN_FLIGHT} in flight, all finished",
+            name=f"restart with {count} in flight, all finished",
             value=f"{taken:.3f} s",
             floor=f"{floor:.3f}",
             ratio=f"{floor / taken:.0%}",
@@ -76,21 +78,21 @@ async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - e
     ]
 
 
-def leave_stuck(address: str) -> None:
+def leave_stuck(address: str, count: int) -> None:
     """Leave a database behind whose process was killed in the middle of everything."""
-    command = [sys.executable, str(CHILDREN), "stuck", address, str(IN_FLIGHT)]
+    command = [sys.executable, str(CHILDREN), "stuck", address, str(count)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 - our own
         assert child.stdout is not None
         assert child.stdout.readline() == "stuck\n"
         child.kill()
 
 
-async def _finish(path: Path) -> float:
+async def _finish(path: Path, count: int) -> float:
     started = perf_counter()
     async with engine_at(f"sqlite:///{path}") as engine:
-        await all_completed(engine, IN_FLIGHT, 0.005)
+        await all_completed(engine, count, 0.005)
         taken = perf_counter() - started
-        for row in (await engine.list(limit=IN_FLIGHT))[::20]:
+        for row in (await engine.list(limit=count))[::20]:
             await verify(engine, row.head.execution_id, STEPS)
     return taken
 
@@ -121,12 +123,13 @@ async def _finish_bare(path: Path, steps: list[Step]) -> float:
 # A long chain
 
 
-async def long_chain(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def long_chain(site: Site, size: Size) -> list[Figure]:
     times: list[float] = []
     cpu: list[float] = []
     totals: list[float] = []
-    plan = load(chain(LONG), limits=Limits(nodes=LONG * 2, edges=LONG * 4, values=1_000_000, bytes=64 * 1024 * 1024))
-    for turn in range(3 if quick else 5):
+    length, ends = size.of((LONG, ENDS), quick=(LONG, ENDS), small=(20, 5))
+    plan = load(chain(length), limits=Limits(nodes=LONG * 2, edges=LONG * 4, values=1_000_000, bytes=64 * 1024 * 1024))
+    for turn in range(size.of(5, quick=3, small=1)):
         stamps: list[tuple[float, float]] = []
 
         async def work(x: int, stamps: list[tuple[float, float]] = stamps) -> dict[str, int]:
@@ -136,17 +139,17 @@ async def long_chain(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 -
         async with site.empty() as address, Engine(address, nodes=[work]) as engine:
             await engine.register(plan)
             ended = await engine.start("chain", {"x": 0}, wait="end")
-            await verify(engine, ended.id, LONG)
-        first = [late - early for early, late in zip(stamps[0], stamps[ENDS], strict=True)]
-        last = [late - early for early, late in zip(stamps[-ENDS - 1], stamps[-1], strict=True)]
+            await verify(engine, ended.id, length)
+        first = [late - early for early, late in zip(stamps[0], stamps[ends], strict=True)]
+        last = [late - early for early, late in zip(stamps[-ends - 1], stamps[-1], strict=True)]
         times.append(last[0] / first[0])
         cpu.append(last[1] / first[1])
-        totals.append((stamps[-1][1] - stamps[0][1]) / (LONG - 1))
+        totals.append((stamps[-1][1] - stamps[0][1]) / (length - 1))
         print(f"  round {turn + 1}: {times[-1]:.2f}, CPU {cpu[-1]:.2f}", flush=True)
     growth = statistics.median(cpu)
     return [
         Figure(
-            name=f"a chain of {LONG:,}: last {ENDS} to first {ENDS}, by loop CPU / by time",
+            name=f"a chain of {length:,}: last {ends} to first {ends}, by loop CPU / by time",
             value=f"{growth:.2f} / {statistics.median(times):.2f}",
             loop_cpu=f"{statistics.median(totals) * 1e6:.0f}",
             aim="flat",
@@ -158,8 +161,8 @@ async def long_chain(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 -
 # Bytes
 
 
-async def _bytes(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    executions = 300 if quick else 1_000
+async def _bytes(_site: Site, size: Size) -> list[Figure]:
+    executions = size.of(1_000, quick=300, small=10)
     with folder() as place:
         path = place / "engine.db"
         async with engine_at(f"sqlite:///{path}") as engine:
@@ -173,17 +176,17 @@ async def _bytes(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - ev
 
             await many(one, executions, 100)
             assert await engine.counts() == {"completed": executions}
-        size = (_packed(path) - empty) / executions
+        taken = (_packed(path) - empty) / executions
         db = apsw.Connection(str(path))
         bodies: int = db.execute("SELECT sum(length(body)) FROM events").get
         db.close()
     return [
         Figure(
             name=f"bytes per execution of {STEPS} calls",
-            value=f"{size:,.0f}",
+            value=f"{taken:,.0f}",
             floor=f"{bodies / executions:,.0f} (events alone)",
             aim=f"≤ {MOST_BYTES:,}",
-            met=size <= MOST_BYTES,
+            met=taken <= MOST_BYTES,
         )
     ]
 
@@ -201,7 +204,8 @@ def _packed(path: Path) -> int:
 # Start-up, idling, memory
 
 
-async def _start_up(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _start_up(_site: Site, size: Size) -> list[Figure]:
+    executions = size.of(1_000, quick=1_000, small=5)
     taken: dict[str, list[tuple[float, float]]] = {"open": [], "open_bare": []}
     with folder() as place:
         path = place / "engine.db"
@@ -211,8 +215,8 @@ async def _start_up(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 -
             async def one() -> None:
                 await engine.start("chain", {"x": 0}, wait="end")
 
-            await many(one, 1_000, 100)
-        for _ in range(3 if quick else 9):
+            await many(one, executions, 100)
+        for _ in range(size.of(9, quick=3, small=1)):
             for what, samples in taken.items():
                 imported, opened = await asyncio.to_thread(child, what, f"sqlite:///{path}")
                 samples.append((float(imported) * 1e3, float(opened) * 1e3))
@@ -221,15 +225,15 @@ async def _start_up(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 -
     )
     return [
         Figure(
-            name="start-up: import / open a file with 1,000 executions",
+            name=f"start-up: import / open a file with {executions:,} executions",
             value=f"{imported:.0f} / {opened:.1f} ms",
             floor=f"{bare_imported:.0f} / {bare_opened:.1f} (driver alone)",
         )
     ]
 
 
-async def _idle(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    seconds = 3 if quick else 10
+async def _idle(_site: Site, size: Size) -> list[Figure]:
+    settling, seconds = size.of((1.0, 10.0), quick=(1.0, 3.0), small=(0.0, 0.1))
     statements: Counter[str] = Counter()
 
     def count(event: dict[str, object]) -> None:
@@ -248,7 +252,7 @@ async def _idle(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - eve
                     await engine.start("question", wait="rest")
 
                 await many(pause, 100, 100)
-                await asyncio.sleep(1)
+                await asyncio.sleep(settling)
                 statements.clear()
                 before, began = told_by(engine, "transactions"), thread_time()
                 await asyncio.sleep(seconds)
@@ -268,16 +272,16 @@ async def _idle(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - eve
     ]
 
 
-async def _memory(_site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _memory(_site: Site, size: Size) -> list[Figure]:
     figures: list[Figure] = []
-    for size in (1_000,) if quick else (1_000, 10_000):
+    for count in size.of((1_000, 10_000), quick=(1_000,), small=(5,)):
         with folder() as place:
             before, after, peak = map(
-                int, await asyncio.to_thread(child, "paused", f"sqlite:///{place / 'engine.db'}", size)
+                int, await asyncio.to_thread(child, "paused", f"sqlite:///{place / 'engine.db'}", count)
             )
         figures.append(
             Figure(
-                name=f"memory with {size:,} paused, {CACHE_BYTES // 1_000_000} MB of cache: at rest / peak",
+                name=f"memory with {count:,} paused, {CACHE_BYTES // 1_000_000} MB of cache: at rest / peak",
                 value=f"{after / 1e6:.0f} / {peak / 1e6:.0f} MB",
                 floor=f"{before / 1e6:.0f} (just opened)",
             )

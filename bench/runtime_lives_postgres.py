@@ -14,7 +14,7 @@ from layover.stores.postgres.address import read_address
 from layover.stores.postgres.statements import in_schema
 from runtime_children import STUCK_AT, STUCK_LEASE
 from runtime_figures import Figure
-from runtime_lives import IN_FLIGHT, child, leave_stuck, long_chain
+from runtime_lives import FEW_IN_FLIGHT, IN_FLIGHT, child, leave_stuck, long_chain
 from runtime_workloads import STEPS, all_completed, chain, engine_at, many, question, recorded, verify
 from sites import folder
 from sites_postgres import PostgresSite
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from floor import Id, Step
+    from measure import Size
     from runtime_figures import Measure
     from sites import Site
 
@@ -46,20 +47,21 @@ class _Restarted(NamedTuple):
     floor: float
 
 
-async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _restart(site: Site, size: Size) -> list[Figure]:
     steps = await recorded(site, chain(), {"x": 0})
     rounds: list[_Restarted] = []
-    for turn in range(3 if quick else 5):
+    count = size.of(IN_FLIGHT, quick=IN_FLIGHT, small=FEW_IN_FLIGHT)
+    for turn in range(size.of(5, quick=3, small=1)):
         async with site.empty() as here, site.empty() as there, site.empty() as bare:
             for address in (bare, here, there):  # the last is taken up first, while its leases run
-                await asyncio.to_thread(leave_stuck, address)
-            waited, worked = await _finish_elsewhere(_on_server(site), there)
-            rounds.append(_Restarted(await _finish(here), waited, worked, await _finish_bare(bare, steps)))
+                await asyncio.to_thread(leave_stuck, address, count)
+            waited, worked = await _finish_elsewhere(_on_server(site), there, count)
+            rounds.append(_Restarted(await _finish(here, count), waited, worked, await _finish_bare(bare, steps)))
             print(f"  round {turn + 1}: {rounds[-1]}", flush=True)
     taken, waited, worked, floor = (statistics.median(part) for part in zip(*rounds, strict=True))
     return [
         Figure(
-            name=f"restart with {IN_FLIGHT} in flight, on the same machine: all finished",
+            name=f"restart with {count} in flight, on the same machine: all finished",
             value=f"{taken:.3f} s",
             floor=f"{floor:.3f}",
             ratio=f"{floor / taken:.0%}",
@@ -73,17 +75,17 @@ async def _restart(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - e
     ]
 
 
-async def _finish(address: str) -> float:
+async def _finish(address: str, count: int) -> float:
     started = perf_counter()
     async with engine_at(address) as engine:
-        await all_completed(engine, IN_FLIGHT, 0.005)
+        await all_completed(engine, count, 0.005)
         taken = perf_counter() - started
-        for row in (await engine.list(limit=IN_FLIGHT))[::20]:
+        for row in (await engine.list(limit=count))[::20]:
             await verify(engine, row.head.execution_id, STEPS)
     return taken
 
 
-async def _finish_elsewhere(site: PostgresSite, address: str) -> tuple[float, float]:
+async def _finish_elsewhere(site: PostgresSite, address: str, count: int) -> tuple[float, float]:
     """Do the same as on another machine: where instances on this one have their locks is not known to it."""
     async with site.server.connection() as db:
         leases = "SELECT min(wake_at) - extract(EPOCH FROM clock_timestamp()) * 1000 FROM layover.heads"
@@ -92,7 +94,7 @@ async def _finish_elsewhere(site: PostgresSite, address: str) -> tuple[float, fl
     with folder() as elsewhere:
         os.environ[_FOR_LOCKS] = str(elsewhere)
         try:
-            taken = await _finish(address)
+            taken = await _finish(address, count)
         finally:
             del os.environ[_FOR_LOCKS]
             if known is not None:
@@ -128,8 +130,8 @@ async def _finish_bare(address: str, steps: list[Step]) -> float:
 # Bytes
 
 
-async def _bytes(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    executions = 1_000 if quick else 5_000
+async def _bytes(site: Site, size: Size) -> list[Figure]:
+    executions = size.of(5_000, quick=1_000, small=10)
     server = _on_server(site).server
     async with site.empty() as address:
         async with engine_at(address) as engine:
@@ -140,8 +142,8 @@ async def _bytes(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - eve
         async with server.connection() as db:
             bodies = "SELECT sum(length(body)) FROM layover.events"
             events: int = await db.fetchval(in_schema(bodies, read_address(address).schema))
-    grown = {table: size - empty.get(table, 0) for table, size in full.items()}
-    parts = ", ".join(f"{table} {size / executions:,.0f}" for table, size in grown.items() if size > executions)
+    grown = {table: taken - empty.get(table, 0) for table, taken in full.items()}
+    parts = ", ".join(f"{table} {taken / executions:,.0f}" for table, taken in grown.items() if taken > executions)
     return [
         Figure(
             name=f"bytes per execution of {STEPS} calls, with indexes, after VACUUM",
@@ -162,11 +164,12 @@ async def _run(address: str, executions: int) -> None:
 # Start-up and idling
 
 
-async def _start_up(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _start_up(site: Site, size: Size) -> list[Figure]:
     taken: dict[str, list[tuple[float, float]]] = {"open": [], "open_bare": []}
+    executions = size.of(1_000, quick=1_000, small=5)
     async with site.empty() as address:
-        await _run(address, 1_000)
-        for _ in range(3 if quick else 9):
+        await _run(address, executions)
+        for _ in range(size.of(9, quick=3, small=1)):
             for what, samples in taken.items():
                 imported, opened = await asyncio.to_thread(child, what, address)
                 samples.append((float(imported) * 1e3, float(opened) * 1e3))
@@ -175,20 +178,20 @@ async def _start_up(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - 
     )
     return [
         Figure(
-            name="start-up: import / open a schema with 1,000 executions",
+            name=f"start-up: import / open a schema with {executions:,} executions",
             value=f"{imported:.0f} / {opened:.1f} ms",
             floor=f"{bare_imported:.0f} / {bare_opened:.1f} (driver alone)",
         )
     ]
 
 
-async def _idle(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    seconds = 5 if quick else 20
+async def _idle(site: Site, size: Size) -> list[Figure]:
+    settling, seconds = size.of((1.0, 20.0), quick=(1.0, 5.0), small=(0.0, 0.1))
     async with site.empty() as address, engine_at(address) as engine:
         await engine.register(question())
         await many(lambda: engine.start("question", wait="rest"), 100, 100)
         await site.settle()  # else the server does it meanwhile, and what it writes is counted
-        await asyncio.sleep(1)
+        await asyncio.sleep(settling)
         before, began = await site.counts(engine), thread_time()
         await asyncio.sleep(seconds)
         cpu, after = thread_time() - began, await site.counts(engine)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from floor import Id, Step
     from layover.bootstrap import Engine
+    from measure import Size
     from runtime_figures import Measure
     from sites import Site
 
@@ -43,7 +44,7 @@ ROUNDS = 5
 PAUSES_AT_ONCE, ANSWERS_AT_ONCE = 100, 50
 ANSWER = {"x": 1}
 LEAST_PAUSES, LEAST_RESUMES, MOST_RESUME_MS, MOST_LATENESS_MS = 5_000, 4_000, 10, 50
-DURATION, DURATION_MS = "2s", 2_000
+DURATION_MS = 2_000
 ANSWERED_ONCE = Lease(epoch=2, seen=1)
 CLAIMED_ONCE = Lease(epoch=2)
 
@@ -121,7 +122,7 @@ async def _engine_round(site: Site, definition: Mapping[str, object], size: int,
             left = iter(points)
             resumes = await counted(site, engine, partial(many, resume, size, ANSWERS_AT_ONCE))
             assert await counts() == {"completed": size}
-            for execution_id, _ in points[:: size // 10]:
+            for execution_id, _ in points[:: max(1, size // 10)]:
                 await verify(engine, execution_id, nodes)
         return _Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
 
@@ -152,29 +153,29 @@ async def _floor_round(site: Site, steps: list[Step], asked: Asked, size: int) -
         return _Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
 
 
-async def _measure(name: str, definition: Mapping[str, object], nodes: int, site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
-    size = MANY // 4 if quick else MANY
+async def _measure(name: str, definition: Mapping[str, object], nodes: int, site: Site, size: Size) -> list[Figure]:
+    count = size.of(MANY, quick=MANY // 4, small=10)
     steps, asked = await _ask(site, definition)
     ours: list[_Round] = []
     floor: list[_Round] = []
 
     async def our_round() -> Sample:
-        ours.append(await _engine_round(site, definition, size, nodes))
+        ours.append(await _engine_round(site, definition, count, nodes))
         return ours[-1].resumes
 
     async def floor_round() -> Sample:
-        floor.append(await _floor_round(site, steps, asked, size))
+        floor.append(await _floor_round(site, steps, asked, count))
         return floor[-1].resumes
 
-    resumes, bare_resumes = await in_turn(3 if quick else ROUNDS, our_round, floor_round)
+    resumes, bare_resumes = await in_turn(size.of(ROUNDS, quick=3, small=1), our_round, floor_round)
     pauses = sorted((one.pauses for one in ours), key=lambda one: one.seconds)[len(ours) // 2]
     bare_pauses = sorted((one.pauses for one in floor), key=lambda one: one.seconds)[len(floor) // 2]
     p50, p99 = (percentile([one for a in ours for one in a.latencies], percent) * 1e3 for percent in (50, 99))
     f50, f99 = (percentile([one for a in floor for one in a.latencies], percent) * 1e3 for percent in (50, 99))
     return [
-        _rate(f"pauses: {name}", size, pauses, bare_pauses, LEAST_PAUSES),
-        *costs(size, pauses, bare_pauses),
-        _rate(f"resumes: {name}", size, resumes, bare_resumes, LEAST_RESUMES),
+        _rate(f"pauses: {name}", count, pauses, bare_pauses, LEAST_PAUSES),
+        *costs(count, pauses, bare_pauses),
+        _rate(f"resumes: {name}", count, resumes, bare_resumes, LEAST_RESUMES),
         Figure(
             name=f"  p50 / p99 with {ANSWERS_AT_ONCE} at once",
             value=f"{p50:.1f} / {p99:.1f} ms",
@@ -182,7 +183,7 @@ async def _measure(name: str, definition: Mapping[str, object], nodes: int, site
             aim=f"p50 ≤ {MOST_RESUME_MS} ms",
             met=p50 <= MOST_RESUME_MS,
         ),
-        *costs(size, resumes, bare_resumes),
+        *costs(count, resumes, bare_resumes),
     ]
 
 
@@ -201,17 +202,18 @@ def _rate(name: str, size: int, ours: Sample, floor: Sample, least: int) -> Figu
 # Timers
 
 
-async def _timers(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - every measure takes it so
+async def _timers(site: Site, size: Size) -> list[Figure]:
     lateness: list[float] = []
     bare: list[float] = []
-    for turn in range(1 if quick else 3):
-        lateness += await _engine_timers(site, MANY)
-        bare += await _floor_timers(site, MANY)
+    count, duration_ms = size.of((MANY, DURATION_MS), quick=(MANY, DURATION_MS), small=(10, 100))
+    for turn in range(size.of(3, quick=1, small=1)):
+        lateness += await _engine_timers(site, count, duration_ms)
+        bare += await _floor_timers(site, count, duration_ms)
         print(f"  round {turn + 1}: {percentile(lateness, 99):.0f} ms, floor {percentile(bare, 99):.0f} ms", flush=True)
     p50, p99 = percentile(lateness, 50), percentile(lateness, 99)
     return [
         Figure(
-            name=f"{MANY:,} timers of {DURATION}: lateness p50 / p99",
+            name=f"{count:,} timers of {duration_ms} ms: lateness p50 / p99",
             value=f"{p50:.0f} / {p99:.0f} ms",
             floor=f"{percentile(bare, 50):.0f} / {percentile(bare, 99):.0f}",
             aim=f"p99 ≤ {MOST_LATENESS_MS} ms",
@@ -220,10 +222,10 @@ async def _timers(site: Site, quick: bool) -> list[Figure]:  # noqa: FBT001 - ev
     ]
 
 
-async def _engine_timers(site: Site, size: int) -> list[float]:
+async def _engine_timers(site: Site, size: int, duration_ms: int) -> list[float]:
     """Return by how many milliseconds each node after a timer was started too late, as its log tells."""
     async with site.empty() as address, engine_at(address) as engine:
-        await engine.register(timer(DURATION))
+        await engine.register(timer(f"{duration_ms}ms"))
         ids: list[str] = []
 
         async def one() -> None:
@@ -231,7 +233,7 @@ async def _engine_timers(site: Site, size: int) -> list[float]:
 
         await many(one, size, PAUSES_AT_ONCE)
         await all_completed(engine, size, 0.2)
-        for id_ in ids[:: size // 10]:
+        for id_ in ids[:: max(1, size // 10)]:
             await verify(engine, id_, 2)
         return [await _lateness(engine, id_) for id_ in ids]
 
@@ -246,9 +248,9 @@ async def _lateness(engine: Engine, execution_id: str) -> float:
     raise AssertionError("the node after the timer was never started")
 
 
-async def _floor_timers(site: Site, size: int) -> list[float]:
+async def _floor_timers(site: Site, size: int, duration_ms: int) -> list[float]:
     """Do the same with a sleeping task for each timer."""
-    steps, asked = await _timed_steps(site)
+    steps, asked = await _timed_steps(site, duration_ms)
     lateness: list[float] = []
     async with site.empty() as address, site.floor(address) as floor:
 
@@ -262,7 +264,7 @@ async def _floor_timers(site: Site, size: int) -> list[float]:
         async with asyncio.TaskGroup() as group:
 
             async def begin() -> None:
-                id_, due = floor.new_id(), now() + DURATION_MS
+                id_, due = floor.new_id(), now() + duration_ms
                 await floor.ask(id_, steps[0], new_id(now()), asked)
                 group.create_task(one(id_, due))
 
@@ -270,14 +272,14 @@ async def _floor_timers(site: Site, size: int) -> list[float]:
     return lateness
 
 
-async def _timed_steps(site: Site) -> tuple[list[Step], Asked]:
+async def _timed_steps(site: Site, duration_ms: int) -> tuple[list[Step], Asked]:
     async with site.empty() as address, engine_at(address) as engine:
         await engine.register(timer("1ms"))
         ended = await engine.start("timer", ANSWER, wait="end")
         (row,) = await engine.points(ended.id, status=())
         body = msgspec.json.encode(row.point)
         steps = steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
-        return steps, Asked(row.point.kind, body, body, b"", DURATION_MS)
+        return steps, Asked(row.point.kind, body, body, b"", duration_ms)
 
 
 MEASURES: dict[str, Measure] = {

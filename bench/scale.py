@@ -1,4 +1,5 @@
-"""What depends on how many executions stand still: `python bench/scale.py [--postgres] [SIZE]`, or `memory SIZE`.
+"""What depends on how many executions stand still: `python bench/scale.py [--postgres] [--small] [SIZE]`, or
+`memory FEW SIZE`.
 
 The same is done among 100 paused executions and among SIZE of them, in turn, so that both meet the same noise: resuming
 one, claiming one that is due, listing 50. Then, on SQLite, a process of its own begins 1,000 and SIZE, and tells what
@@ -24,7 +25,7 @@ from layover.bootstrap import Engine, open_store
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Wake
 from layover.ports.records import Claim, Enqueue, Lease, PointFilter
-from measure import table
+from measure import size_of, table
 from runtime_workloads import many, question
 from sites import FOLDER, SqliteSite
 
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
     from sites import Site
 
-SMALL = 100
-SIZE = 100_000
-ROUNDS = 100
+SMALL, SIZE, ROUNDS, IN_MEMORY = size_of(sys.argv[1:]).of(
+    (100, 100_000, 100, 1_000), quick=(100, 10_000, 20, 1_000), small=(55, 60, 1, 5)
+)
 LISTED = 50
 KB = 1024
 
@@ -148,19 +149,20 @@ async def _compared(
     return {count: statistics.median(times) for count, times in taken.items()}
 
 
-async def memory(size: int) -> None:
-    """Tell what the memory of a process grows by for each execution that it has paused, from 1,000 on."""
+async def memory(few: int, size: int) -> None:
+    """Tell what the memory of a process grows by for each execution that it has paused, from `few` on."""
     place = Path(tempfile.mkdtemp(dir=FOLDER))
     try:
         async with Engine(f"sqlite:///{place / 'memory.db'}") as engine:
             await engine.register(question())
-            await many(lambda: _pause(engine), 1_000, 100)
-            few = _resident()
-            await many(lambda: _pause(engine), size - 1_000, 100)
-            most = _resident()
-        slope = (most - few) / (size - 1_000)
+            await many(lambda: _pause(engine), few, 100)
+            before = _resident()
+            await many(lambda: _pause(engine), size - few, 100)
+            after = _resident()
+        slope = (after - before) / (size - few)
         print(
-            f"memory: {few / KB**2:.1f} MB with 1,000, {most / KB**2:.1f} MB with {size:,}: {slope:.1f} bytes for each"
+            f"memory: {before / KB**2:.1f} MB with {few:,}, {after / KB**2:.1f} MB with {size:,}: "
+            f"{slope:.1f} bytes for each"
         )
     finally:
         shutil.rmtree(place)
@@ -174,7 +176,7 @@ def _resident() -> int:
 
 def run(words: list[str]) -> None:
     if words[:1] == ["memory"]:
-        asyncio.run(memory(int(words[1])))
+        asyncio.run(memory(int(words[1]), int(words[2])))
         return
     sizes = [int(word) for word in words if not word.startswith("--")]
     size = sizes[0] if sizes else SIZE
@@ -185,7 +187,7 @@ def run(words: list[str]) -> None:
             asyncio.run(main(site, size))
         return
     asyncio.run(main(SqliteSite(), size))
-    subprocess.run([sys.executable, __file__, "memory", str(size)], check=True)  # noqa: S603 - ourselves
+    subprocess.run([sys.executable, __file__, "memory", str(IN_MEMORY), str(size)], check=True)  # noqa: S603 - ourselves
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How long a program takes before it can begin: `python bench/start_up.py`.
+"""How long a program takes before it can begin: `python bench/start_up.py [--small]`.
 
 Each line is a process of its own, taken in turn with the bare interpreter; medians. Peers are measured if they are
 installed in the same environment.
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from measure import table
+from measure import size_of, table
 
 ROUNDS = 15
 OPENED = """
@@ -40,10 +40,10 @@ PEERS = {
 }
 
 
-def main() -> None:
+def main(words: list[str]) -> None:
     programs = {**PROGRAMS, **{program: program for name, program in PEERS.items() if find_spec(name) is not None}}
     taken: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(ROUNDS):
+    for _ in range(size_of(words).of(ROUNDS, quick=5, small=1)):
         for name, program in programs.items():
             with tempfile.TemporaryDirectory() as folder:
                 taken[name].append(_run(program, Path(folder)))
@@ -65,4 +65,4 @@ def _run(program: str, folder: Path) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

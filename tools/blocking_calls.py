@@ -1,4 +1,4 @@
-"""Write src/layover/client/blocking from the calls of the asynchronous client: python tools/blocking_calls.py."""
+"""Write src/layover/client/blocking from the calls of the asynchronous client: tools/blocking_calls.py [--check]."""
 
 from __future__ import annotations
 
@@ -40,5 +40,6 @@ def modules() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for place, content in modules().items():
-        place.write_text(content)
+    from written import write  # beside this file, which is only on the path of a script
+
+    write(modules())

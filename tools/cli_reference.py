@@ -1,4 +1,4 @@
-"""Write docs/reference/cli.md from the commands themselves: python tools/cli_reference.py."""
+"""Write docs/reference/cli.md from the commands themselves: python tools/cli_reference.py [--check]."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    from written import write  # beside this file, which is only on the path of a script
+
+    write({PAGE: page()})

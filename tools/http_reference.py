@@ -1,4 +1,4 @@
-"""Write docs/reference/http.md from the routes themselves: python tools/http_reference.py."""
+"""Write docs/reference/http.md from the routes themselves: python tools/http_reference.py [--check]."""
 
 from __future__ import annotations
 
@@ -141,5 +141,6 @@ def _codes() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    from written import write  # beside this file, which is only on the path of a script
+
+    write({PAGE: page()})

@@ -1,4 +1,4 @@
-"""Write docs/reference/node-types.md from the types themselves: python tools/node_types_reference.py."""
+"""Write docs/reference/node-types.md from the types themselves: python tools/node_types_reference.py [--check]."""
 
 from __future__ import annotations
 
@@ -131,4 +131,6 @@ def _words(type_: inspect.Type) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    from written import write  # beside this file, which is only on the path of a script
+
+    write({PAGE: page()})
