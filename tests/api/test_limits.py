@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from hypothesis import given, strategies
 
-from layover.api.bodies import is_deeper
+from layover.api.application import application
+from layover.api.bodies import check_nesting
 from layover.api.endpoint import address_of
+from layover.api.problems import Refusal
+from layover.api.routes import ROUTES
 from layover.api.settings import ApiSettings
 from layover.coordination.local import LocalLimiter
 from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
@@ -18,6 +22,8 @@ from tests.runtime.test_callbacks import callback
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from starlette.types import ASGIApp
 
     from tests.api.harness import Api
 
@@ -168,6 +174,49 @@ async def test_callbacks_are_counted_by_their_tokens_and_not_by_the_machine_that
     assert unknown == [404, 404, 429, 429]  # whoever guesses is known by their address
 
 
+async def unread(app: ASGIApp, method: str, path: str, *headers: tuple[bytes, bytes]) -> int:
+    """Return the status of the answer to a request whose body must not be read."""
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-length", b"2000000"), *headers],
+        "client": ("127.0.0.1", 50_000),
+    }
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        raise AssertionError("the body is read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return int(sent[0]["status"])
+
+
+@pytest.mark.parametrize("act", ["", "/fail", "/heartbeat"])
+@pytest.mark.parametrize("token", ["anything", "A" * 43])
+async def test_the_body_of_a_callback_with_an_unknown_token_is_never_read(tmp_path: Path, act: str, token: str) -> None:
+    async with engine_at(tmp_path) as engine:
+        status = await unread(application(engine), "POST", f"/api/v1/callbacks/{token}{act}")
+
+    assert status == 404
+
+
+async def test_the_body_of_a_caller_who_is_not_known_or_may_not_is_never_read(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine, listening(engine) as api:
+        without_permission = (b"x-api-key", (await api.key_of("nothing")).encode())
+        guessed = (b"x-api-key", b"lay_" + b"A" * 43)
+        app = application(engine, settings=UNLIMITED)
+        for route in ROUTES:
+            if route.body is not None and route.open != "token":
+                assert await unread(app, route.method, route.path) == 401
+                assert await unread(app, route.method, route.path, guessed) == 401
+                assert await unread(app, route.method, route.path, without_permission) == 403
+
+
 async def test_what_is_refused_is_not_kept_for_the_same_request(tmp_path: Path) -> None:
     clock = Seconds()
     limits: dict[str, Any] = {"settings": ApiSettings(rate_limit=(1, 60.0)), "limiter": LocalLimiter(clock)}
@@ -278,8 +327,45 @@ async def test_a_client_that_goes_away_meanwhile_leaves_nothing_behind(tmp_path:
     ],
 )
 def test_depth_is_that_of_objects_and_arrays_and_not_of_texts(body: bytes, levels: int) -> None:
-    assert not is_deeper(body, levels)
-    assert not levels or is_deeper(body, levels - 1)
+    check_nesting(body, ApiSettings(depth_limit=levels))
+    if levels:
+        with pytest.raises(Refusal, match=f"deeper than {levels - 1} levels"):
+            check_nesting(body, ApiSettings(depth_limit=levels - 1))
+
+
+_JSON = strategies.recursive(
+    strategies.none() | strategies.text('"\\[]{}a\n'),
+    lambda parts: strategies.lists(parts) | strategies.dictionaries(strategies.text('"\\[]{}a'), parts),
+)
+
+
+@given(_JSON)
+def test_nesting_is_counted_as_the_parser_reads_it(value: object) -> None:
+    def containers(part: object) -> list[int]:
+        """Return the depth of each object and array, from the inside."""
+        if not isinstance(part, list | dict):
+            return []
+        within = [depth for one in (part.values() if isinstance(part, dict) else part) for depth in containers(one)]
+        return [1, *(depth + 1 for depth in within)]
+
+    raw, found = msgspec.json.encode(value), containers(value)
+    deepest = max(found, default=0)
+    check_nesting(raw, ApiSettings(depth_limit=deepest, nesting_limit=len(found)))
+    if found:
+        with pytest.raises(Refusal, match="deeper than"):
+            check_nesting(raw, ApiSettings(depth_limit=deepest - 1))
+        with pytest.raises(Refusal, match="more than"):
+            check_nesting(raw, ApiSettings(nesting_limit=len(found) - 1))
+
+
+async def test_a_body_of_too_many_parts_is_refused_before_they_are_made(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(UNLIMITED, nesting_limit=1_000)
+    async with served(tmp_path, settings=settings) as api:
+        many = await api.ask("POST", "/keys", raw=b"[" + b"[]," * 1_000 + b"]")
+        fewer = await api.ask("POST", "/keys", raw=b"[" + b"[]," * 998 + b"[]]")
+
+    assert (many.status, many.code) == (413, "payload_too_large")
+    assert (fewer.status, fewer.code) == (422, "invalid_body")
 
 
 async def test_a_body_that_nests_too_deep_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
 from layover.api.routing import NoQuery
 from layover.core.errors import LayoverError
-from layover.runtime.tokens import hash_of
+from layover.runtime.tokens import has_form_of_token, hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,8 +98,10 @@ class Endpoint:
         services, path = self._services, scope["path_params"]
         _check_head(scope, headers)
         caller = await self._caller(route, scope, headers)
-        if route.limited:
-            await self._limit(caller, scope, path["token"] if route.open == "token" else None)
+        if route.open == "token":
+            await self._check_token(path["token"], scope)
+        elif route.limited:
+            await self._limit(_known_as(caller, scope))
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
@@ -109,7 +111,7 @@ class Endpoint:
             raw = await read_body(receive, headers, services.settings)
             if raw:  # what is not there is of no kind, whatever a client says that it is
                 check_media_type(headers, route)
-            body = raw if route.body is bytes else decoded(raw, route.body, services.settings.depth_limit)
+            body = raw if route.body is bytes else decoded(raw, route.body, services.settings)
         call: Call[Any, Any] = Call(
             services=services,
             caller=caller,
@@ -131,32 +133,35 @@ class Endpoint:
         try:
             caller = await self._services.guard.caller_of(headers)
         except Refusal:
-            await self._limit(NOBODY, scope)
+            await self._limit(_known_as(NOBODY, scope))
             raise
         if caller is not None:
             return caller
         if route.open == "loopback" and _is_loopback(scope, headers):
             return NOBODY
-        await self._limit(NOBODY, scope)
+        await self._limit(_known_as(NOBODY, scope))
         raise Refusal(
             "unauthenticated",
             "Show credentials: `Authorization: Bearer` with a key or a JWT, or `X-API-Key`.",
             headers={"www-authenticate": "Bearer"},
         )
 
-    async def _limit(self, caller: Caller, scope: Scope, token: str | None = None) -> None:
-        """Refuse a caller who asks too often; who is not known is known by their token, or else by their address.
+    async def _check_token(self, token: str, scope: Scope) -> None:
+        """Refuse a token that does not exist before anything that came with it is read.
 
-        One machine may work for many callbacks. A token that nobody knows is none: it could be another each time.
+        One machine may work for many callbacks, so each token is counted by itself; an unknown one by the address.
         """
+        hashed = hash_of(token) if has_form_of_token(token) else None
+        if hashed is None or await self._services.store.token(hashed) is None:
+            await self._limit(_known_as(NOBODY, scope))
+            raise Refusal("unknown_token", "Nobody knows this token.")
+        await self._limit(f"token {hashed.hex()}")
+
+    async def _limit(self, name: str) -> None:
+        """Refuse a caller who asks too often."""
         rate = self._services.settings.rate_limit
         if rate is None:
             return
-        name = f"user {caller.user}" if caller.credential else f"address {address_of(scope)}"
-        if token is not None:
-            hashed = hash_of(token)
-            if await self._services.store.token(hashed) is not None:
-                name = f"token {hashed.hex()}"
         wait = await self._services.limiter.take(name, *rate)
         if wait is not None:
             headers = {"retry-after": str(max(1, math.ceil(wait)))}
@@ -289,6 +294,11 @@ def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
             raise Refusal("invalid_parameter", f"The header `{twice[0]}` is given twice.")
     if "\0" in scope["path"]:
         raise Refusal("not_found", "There is nothing under this path.")
+
+
+def _known_as(caller: Caller, scope: Scope) -> str:
+    """Return what requests are counted by: the user, or else the address that they come from."""
+    return f"user {caller.user}" if caller.credential else f"address {address_of(scope)}"
 
 
 def address_of(scope: Scope) -> str:

@@ -42,7 +42,7 @@ _IN_PATHS: Final[dict[str, tuple[dict[str, Any], str, str]]] = {
     "context_id": ({"type": "string", "minLength": 1}, "The context id of a node.", "review:lines.2"),
     "pause-points": (_ID, "The id of a pause point.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
     "approvals": (_ID, "The id of an approval: of its pause point.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
-    "callbacks": (_ID, "The token of a callback.", "Vk2f0sVq1yZ8mH3cT6wXbA"),
+    "callbacks": (_ID, "The token of a callback.", "Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"),
     "keys": (_ID, "The id of a key.", "0195f2a6-7c00-7000-8000-0c5d1e0f3a9b"),
 }
 _SCHEMES: Final[dict[str, Any]] = {

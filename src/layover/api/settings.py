@@ -11,6 +11,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: tuple[int, float] | None = (100, 60.0)  # requests of one caller in so many seconds
     body_limit: int = 2_000_000  # bytes
     depth_limit: int = 100  # levels of objects and arrays in a body
+    nesting_limit: int = 100_000  # objects and arrays in a body
     body_timeout: float = 30.0  # until a body has come
     longest_wait: float = 60.0  # for a start that waits
     act_wait: float = 10.0  # until an execution has taken what an operator asks of it

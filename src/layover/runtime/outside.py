@@ -72,7 +72,9 @@ class Outside(Control):
         Whoever has no token, and is trusted, names the `point` instead; so do the other two.
         """
         row = await self._waiting_for(token, point)
-        kept = plain(output) if token is None else without_token(plain(output), token)
+        kept = plain(output)
+        if token is not None and token.encode() in msgspec.json.encode(kept):
+            kept = without_token(kept, token)
         await self._reply(row, cmd.Report(point=row.point.id, output=kept))
 
     async def fail_callback(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 
 _BYTES = 32
 _LONGEST = 200
+_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def new_token() -> str:
     """Return a token that nobody can guess."""
     return secrets.token_urlsafe(_BYTES)
+
+
+def has_form_of_token(given: str) -> bool:
+    """Return whether a text looks like a token, so that nothing else needs to be looked up."""
+    return _FORM.fullmatch(given) is not None
 
 
 def hash_of(token: str) -> bytes:

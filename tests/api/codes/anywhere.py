@@ -11,6 +11,7 @@ from tests.api.codes.stage import HEADER
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
+    from tests.api.codes.registry import Asked
     from tests.api.codes.stage import Stage
     from tests.api.harness import Answered
 
@@ -45,9 +46,14 @@ async def the_second_in_an_hour(stage: Stage, route: Route) -> Answered:
 # What they ask
 
 
+async def _with_token(stage: Stage, route: Route) -> Asked:
+    """Return a request with a token that exists, if the route takes one: nothing else is looked at before that."""
+    return asked(route, token=(await stage.called())[1]) if route.open == "token" else asked(route)
+
+
 @any_route("invalid_parameter")
 async def a_parameter_that_nobody_knows(stage: Stage, route: Route) -> Answered:
-    request = asked(route)
+    request = await _with_token(stage, route)
     return await stage.api.ask(request.method, f"{request.path}?colour=red", request.body)
 
 
@@ -59,7 +65,7 @@ async def a_path_that_nothing_can_have(stage: Stage, route: Route) -> Answered:
 
 @any_route("malformed")
 async def no_json(stage: Stage, route: Route) -> Answered:
-    request = asked(route)
+    request = await _with_token(stage, route)
     return await stage.api.ask(request.method, request.path, raw=b"{")
 
 
@@ -78,25 +84,25 @@ async def no_id(stage: Stage, route: Route) -> Answered:
 
 @any_route("payload_too_large")
 async def a_large_body(stage: Stage, route: Route) -> Answered:
-    request = asked(route)
+    request = await _with_token(stage, route)
     return await stage.little.ask(request.method, request.path, raw=b" " * 31)
 
 
 @any_route("request_timeout")
 async def a_body_without_an_end(stage: Stage, route: Route) -> Answered:
-    request = asked(route)
+    request = await _with_token(stage, route)
     return await stage.unfinished(request.method, request.path, request.headers)
 
 
 @any_route("unsupported_media_type")
 async def a_body_of_another_kind(stage: Stage, route: Route) -> Answered:
-    request = asked(route)
+    request = await _with_token(stage, route)
     return await stage.api.ask(request.method, request.path, raw=b"a,b", headers={"content-type": "text/csv"})
 
 
 @any_route("invalid_body")
 async def a_field_that_nobody_knows(stage: Stage, route: Route) -> Answered:
-    request = asked(route)
+    request = await _with_token(stage, route)
     answered = await stage.api.ask(request.method, request.path, {**request.body, "colour": "red"})
     assert answered.json["errors"]
     return answered

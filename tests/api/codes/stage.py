@@ -21,7 +21,7 @@ from layover.ports.errors import StoreUnavailable
 from layover.runtime.executions import Options
 from tests.api.contract import check_answer
 from tests.api.harness import ADMIN_KEY, UNLIMITED, Answered, listening
-from tests.runtime.harness import Between, Held, engine_on, flow
+from tests.runtime.harness import Between, Held, engine_on, flow, until_status
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -36,6 +36,8 @@ HEADER: Final = "x-fault"
 MUCH: Final = replace(UNLIMITED, rate_limit=(1_000_000, 60.0))
 ONCE: Final = ApiSettings(rate_limit=(1, 3_600.0))
 LITTLE: Final = replace(UNLIMITED, body_limit=30, body_timeout=0.05, streams=0)
+
+PICK: Final = {"id": "pick", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}
 
 _fault: ContextVar[str] = ContextVar("fault", default="")
 _request: ContextVar[asyncio.Task[Any] | None] = ContextVar("request", default=None)
@@ -138,6 +140,14 @@ class Stage:
         started = await self.engine.start(name, wait="end")
         rows = await self.engine.points(started.id, status=())
         return Begun(started.id, name, {row.point.node: row.point.id for row in rows})
+
+    async def called(self) -> tuple[str, str]:
+        """Return an execution that waits to be called back, and its token."""
+        started = await self.engine.start(await self.saved(PICK))
+        called = await self.work.begun()
+        called.returns()
+        await until_status(self.engine, started.id, "waiting")
+        return started.id, str(called.given["token"])
 
     async def meanwhile(
         self,

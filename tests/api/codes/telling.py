@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.api.codes.registry import asked, route
 from tests.api.codes.stage import HEADER
-from tests.runtime.harness import until_status
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
     from tests.api.codes.stage import Stage
     from tests.api.harness import Answered
 
-PICK: dict[str, Any] = {"id": "pick", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}
 KEY = {"name": "nightly import", "user": "ada", "roles": ["operator"]}
 
 
@@ -42,21 +40,11 @@ async def sent_with_a_reference(stage: Stage, _route: Route) -> Answered:
 # Callbacks
 
 
-async def _waiting(stage: Stage) -> tuple[str, str]:
-    """Return an execution that waits to be called back, and its token."""
-    name = await stage.saved(PICK)
-    started = await stage.engine.start(name)
-    called = await stage.work.begun()
-    called.returns()
-    await until_status(stage.engine, started.id, "waiting")
-    return started.id, str(called.given["token"])
-
-
 @route("call_back", 202)
 @route("fail_callback", 202)
 @route("beat", 202)
 async def called_back(stage: Stage, route: Route) -> Answered:
-    _, token = await _waiting(stage)
+    _, token = await stage.called()
     return await stage.api.post(route.path.replace("{token}", token), as_="")
 
 
@@ -64,19 +52,20 @@ async def called_back(stage: Stage, route: Route) -> Answered:
 @route("fail_callback", "token_used")
 @route("beat", "token_used")
 async def called_back_too_late(stage: Stage, route: Route) -> Answered:
-    execution, token = await _waiting(stage)
+    execution, token = await stage.called()
     await stage.engine.cancel(execution)
     return await stage.api.post(route.path.replace("{token}", token), as_="")
 
 
 @route("call_back", "invalid_body")
 async def called_back_with_a_number_that_is_none(stage: Stage, route: Route) -> Answered:
-    return await stage.api.ask("POST", asked(route).path, raw=b"1e999", as_="")
+    _, token = await stage.called()
+    return await stage.api.ask("POST", asked(route, token=token).path, raw=b"1e999", as_="")
 
 
 @route("call_back", "payload_reserved")
 async def called_back_with_a_reference(stage: Stage, _route: Route) -> Answered:
-    _, token = await _waiting(stage)
+    _, token = await stage.called()
     return await stage.api.post(f"/callbacks/{token}", {"$secret": "KEY"}, as_="")
 
 

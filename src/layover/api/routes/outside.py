@@ -49,7 +49,7 @@ async def send_signal(call: Call[SignalBody, NoQuery]) -> Reply:
 )
 async def call_back(call: Call[bytes, NoQuery]) -> Reply:
     """Give the output that a callback waits for: any JSON, or nothing for null. The token is the credential."""
-    output = decoded(call.body or b"null", object, call.services.settings.depth_limit)
+    output = decoded(call.body or b"null", object, call.services.settings)
     await call.engine.call_back(call.path["token"], output)
     return Reply(Accepted(), 202)
 
