@@ -20,6 +20,7 @@ from layover.core.expressions import (
     Record,
     Type,
     check,
+    compile_expression,
     parse,
     type_of_schema,
 )
@@ -154,7 +155,7 @@ def test_a_sound_expression_has_a_type_and_no_problems(source: str, expected: Ty
             "There is no function `containz`. Did you mean `contains`?",
         ),
         ("contains(item, 'a')", "expression_unknown_name", 0, "`contains` is called as `x.contains(…)`."),
-        ("item.sum()", "expression_unknown_name", 5, "`sum` is called as `sum(…)`."),
+        ("item.sum()", "expression_unknown_name", 5, "`sum` is called as `sum(item)`."),
         ("size()", "expression_unknown_name", 0, "`size` does not take 0 arguments."),
         ("item.filter(item)", "expression_unknown_name", 5, "`filter` is written `list.filter(x, condition)`."),
         ("{'a': 1}.total", "expression_unknown_name", 8, "`….total`: there is no field `total` here."),
@@ -248,3 +249,21 @@ def test_a_schema_without_end_has_a_type() -> None:
     schema: dict[str, object] = {"type": "array"}
     schema["items"] = schema
     assert isinstance(type_of_schema(schema), ListOf)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("has({'a': 1}.a)", True),
+        ("has({'a': 1}.b)", False),
+        ("[{'a': 1}].all(m, has(m.b))", False),
+        ("default({'a': 1}.b, 2)", 2),
+    ],
+)
+def test_a_map_that_is_written_out_may_lack_what_is_asked_for(source: str, expected: object) -> None:
+    assert _check(source)[1] == []
+    assert compile_expression(parse(source)).evaluate({}) == expected
+
+
+def test_a_field_that_a_written_map_lacks_cannot_be_read() -> None:
+    assert [code for code, _, _ in _check("{'a': 1}.b")[1]] == ["expression_unknown_name"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.node_types import Callback, Loop, Parallel, WorkingNode
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from layover.core.expressions import Expression
 
 _CONDITIONS = frozenset({"if", "while", "break_if", "skip_if", "filter"})
+_BRACES = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)")
 _AFTER_BODY = frozenset({"break_if", "collect"})
 
 
@@ -74,6 +76,7 @@ class ExpressionChecker:
             return
         for leaf in _texts_in(tree):
             self._check_template(leaf, names)
+            self._check_braces(leaf, names)
 
     def _check_text(self, tree: Tree, text: str, names: Mapping[str, Type]) -> Type:
         try:
@@ -91,6 +94,16 @@ class ExpressionChecker:
             return
         for offset, expression in template.expressions:
             self._check_names(tree, expression, names, offset)
+
+    def _check_braces(self, tree: Tree, names: Mapping[str, Type]) -> None:
+        """Warn of `{{ input.x }}`, which other tools replace: here it stays as it is."""
+        braces = next((found for found in _BRACES.finditer(str(tree.value)) if found[1] in names), None)
+        if braces is not None:
+            self._problems.warn(
+                "double_braces",
+                tree.place,
+                f"`{{{{ {braces[1]}… }}}}` is plain text and stays as it is: write `${{{braces[1]}…}}` for its value.",
+            )
 
     def _check_names(self, tree: Tree, expression: Expression, names: Mapping[str, Type], offset: int) -> Type:
         if "secrets" in expression.roots and "secrets" not in names:
@@ -127,7 +140,7 @@ def _extra_names(node: Node, slot: Slot) -> dict[str, Type]:
 def _texts_in(tree: Tree) -> Iterator[Tree]:
     """Return the strings in which a template can stand."""
     if isinstance(tree.value, str):
-        if "$" in tree.value:
+        if "$" in tree.value or "{{" in tree.value:
             yield tree
     elif isinstance(tree.value, dict):
         for child in tree.value.values():

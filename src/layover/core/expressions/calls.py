@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.expressions import patterns
+from layover.core.expressions import hints, patterns
 from layover.core.expressions.errors import ExpressionError, placed
+from layover.core.expressions.hints import appended
 from layover.core.expressions.instants import Duration, Timestamp
 from layover.core.expressions.macros import MACROS
 from layover.core.expressions.signatures import FUNCTIONS, Function
+from layover.core.expressions.syntax import written
 from layover.core.expressions.values import no_overload
 from layover.core.suggest import did_you_mean
 
@@ -31,8 +33,7 @@ def resolve(call: Call, *, hint: bool = True) -> Function:
     if function is None:
         raise _unknown(call, hint=hint)
     if function.style not in {"both", "method" if method else "function"}:
-        form = f"x.{function.name}(…)" if function.style == "method" else f"{function.name}(…)"
-        raise _unfit(call, f"`{call.function}` is called as `{form}`.")
+        raise _unfit(call, f"`{call.function}` is called as `{_form(call, function)}`.")
     if not any(overload.takes(count) for overload in function.overloads):
         raise _unfit(call, f"`{call.function}` does not take {len(call.arguments)} arguments.")
     return function
@@ -80,15 +81,25 @@ def caller(function: Function, arguments: list[Run], offset: int) -> Run:
 def matcher(text: Run, pattern: str, offset: int) -> Run:
     """Return `matches` with a constant pattern, which is compiled at its first use and kept."""
     kept: list[patterns.Pattern] = []
+    refused: list[str] = []
+
+    def program() -> patterns.Pattern:
+        if not kept:
+            if refused:
+                raise ExpressionError(refused[0], code="invalid_argument")
+            try:
+                kept.append(patterns.compiled(pattern))
+            except ExpressionError as error:
+                refused.append(error.message)  # or it would be compiled in vain, and for free, at every use
+                raise
+        return kept[0]
 
     def run(frame: Frame) -> object:
         value = text(frame)
         if type(value) is not str:
             raise placed(no_overload("matches", value, pattern), offset)
         try:
-            if not kept:
-                kept.append(patterns.compiled(pattern))
-            return patterns.search(frame, value, kept[0])
+            return patterns.search(frame, value, program())
         except ExpressionError as error:
             raise placed(error, offset) from None
 
@@ -99,8 +110,18 @@ def _unknown(call: Call, *, hint: bool) -> ExpressionError:
     if call.function in MACROS or call.function in {"has", "default"}:
         form = _FORMS[call.function]
         return _unfit(call, f"`{call.function}` is written `{form}`.")
-    meant = did_you_mean(call.function, [*FUNCTIONS, *_FORMS]) if hint else ""
-    return _unfit(call, f"There is no function `{call.function}`.{meant}")
+    instead = appended(hints.FUNCTIONS.get(call.function))
+    if not instead and hint:
+        instead = did_you_mean(call.function, [*FUNCTIONS, *_FORMS])
+    return _unfit(call, f"There is no function `{call.function}`.{instead}")
+
+
+def _form(call: Call, function: Function) -> str:
+    """Return a call as it has to be written, with what was written where that is short."""
+    if function.style == "method":
+        return f"x.{function.name}(…)"
+    target = written(call.target) if call.target is not None and not call.arguments else "…"
+    return f"{function.name}({target})"
 
 
 def _unfit(call: Call, sentence: str) -> ExpressionError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from layover.core.expressions import calls
 from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.hints import NAMES, appended, for_field
 from layover.core.expressions.overloads import KEY, arithmetic, comparable
 from layover.core.expressions.syntax import (
     Call,
@@ -84,14 +85,16 @@ class _Checker:
             case Select():
                 return self._field(self.type_of(node.operand), node.field, node)
             case Has():
-                self._field(self.type_of(node.operand), node.field, node)
+                operand = self.type_of(node.operand)
+                if not (isinstance(operand, Record) and operand.literal):
+                    self._field(operand, node.field, node)
                 return BOOL
             case Index():
                 return self._index(node)
             case Call():
                 return self._call(node)
             case Default():
-                value, fallback = self.type_of(node.value), self.type_of(node.fallback)
+                value, fallback = self._value_or_nothing(node.value), self.type_of(node.fallback)
                 return fallback if value == NULL else common([value, fallback])
             case ListOfNodes():
                 return ListOf(common([self.type_of(item) for item in node.items]))
@@ -119,6 +122,15 @@ class _Checker:
                 return self._comprehension(node)
             case _:
                 assert_never(node)
+
+    def _value_or_nothing(self, node: Node) -> Type:
+        """Return the type of what `default` covers: a map that is written out may lack the field that is asked for."""
+        if isinstance(node, Select):
+            operand = self.type_of(node.operand)
+            if isinstance(operand, Record) and operand.literal:
+                return operand.fields.get(node.field, DYN)
+            return self._field(operand, node.field, node)
+        return self.type_of(node)
 
     def _unknown(self, sentence: str, offset: int) -> None:
         self.problems.append(ExpressionError(sentence, code="expression_unknown_name", offset=offset))
@@ -149,8 +161,10 @@ class _Checker:
         known = self._scope.get(node.name)
         if known is not None:
             return known
-        names = [*(variable for variable, _ in self._variables), *self._scope]
-        self._unknown(f"There is no `{node.name}` here.{self._hint(node.name, names, '')}", node.offset)
+        hint = appended(NAMES.get(node.name))
+        if not hint:
+            hint = self._hint(node.name, [*(variable for variable, _ in self._variables), *self._scope], "")
+        self._unknown(f"There is no `{node.name}` here.{hint}", node.offset)
         return DYN
 
     def _field(self, operand: Type, field: str, node: Select | Has | Index) -> Type:
@@ -165,7 +179,8 @@ class _Checker:
                 self._unknown(f"`{path}`: there is no {operand.noun} `{field}` here.{hint}", node.offset)
             return known or DYN
         if "map" not in kinds(operand):
-            sentence = f"`{written(node.operand)}` is {_a(operand)} and has no field `{field}`."
+            place = written(node.operand)
+            sentence = f"`{place}` is {_a(operand)} and has no field `{field}`.{for_field(field, place)}"
             self._mismatch(sentence, node.offset)
         return DYN
 
@@ -208,7 +223,7 @@ class _Checker:
         constants = [key.value for key, _ in node.entries if isinstance(key, Literal_)]
         names = [value for value in constants if type(value) is str]
         if len(names) == len(values):
-            return Record(dict(zip(names, values, strict=True)), open=False)
+            return Record(dict(zip(names, values, strict=True)), open=False, noun="key", literal=True)
         return MapOf(common(values))
 
     def _chain(self, node: Chain) -> Type:

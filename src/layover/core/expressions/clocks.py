@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from layover.core.expressions.frame import Frame
 
 _MILLISECOND = 1_000_000
+_ZONE = 100  # steps to find a time zone: one that is not known is looked for on the disk each time
 
 
 def now(frame: Frame) -> Timestamp:
@@ -37,8 +38,8 @@ def uuid(frame: Frame) -> str:
 def calendar(part: Callable[[Civil], int]) -> Callable[..., int]:
     """Return a function that reads one part of the calendar at a timestamp."""
 
-    def read(_: Frame, value: Timestamp, zone: str = "") -> int:
-        return part(instants.civil(value, zone))
+    def read(frame: Frame, value: Timestamp, zone: str = "") -> int:
+        return part(_civil(frame, value, zone))
 
     return read
 
@@ -46,20 +47,26 @@ def calendar(part: Callable[[Civil], int]) -> Callable[..., int]:
 def clock(part: Callable[[Civil], int], unit: int) -> Callable[..., int]:
     """Return a function that reads one part of the clock at a timestamp, or a whole duration in that unit."""
 
-    def read(_: Frame, value: Timestamp | Duration, zone: str = "") -> int:
+    def read(frame: Frame, value: Timestamp | Duration, zone: str = "") -> int:
         if isinstance(value, Timestamp):
-            return part(instants.civil(value, zone))
+            return part(_civil(frame, value, zone))
         return _whole(value.ns, unit)
 
     return read
 
 
-def milliseconds(_: Frame, value: Timestamp | Duration, zone: str = "") -> int:
+def milliseconds(frame: Frame, value: Timestamp | Duration, zone: str = "") -> int:
     """Return the milliseconds within the second."""
     if isinstance(value, Timestamp):
-        instants.civil(value, zone)
+        _civil(frame, value, zone)
         return value.ns % SECOND // _MILLISECOND
     return _whole(value.ns, _MILLISECOND) - _whole(value.ns, SECOND) * 1000
+
+
+def _civil(frame: Frame, value: Timestamp, zone: str) -> Civil:
+    if zone:
+        frame.meter.charge(_ZONE)
+    return instants.civil(value, zone)
 
 
 def _whole(value: int, unit: int) -> int:

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 import msgspec
 
-from layover.core.expressions import arithmetic, calls, comparisons, connectives, loops, paths
+from layover.core.expressions import arithmetic, calls, comparisons, connectives, loops, paths, patterns
 from layover.core.expressions.errors import ExpressionError, placed
 from layover.core.expressions.frame import EPOCH, Frame, Run
 from layover.core.expressions.instants import Duration, Timestamp
@@ -43,6 +43,7 @@ from layover.core.payloads import RESERVED
 
 _MISSING: Final = frozenset({"no_such_key", "out_of_range"})
 _MAX_PATTERNS: Final = 32  # constant patterns that a program keeps compiled; the rest are paid for at each use
+_MAX_COMPILATION: Final = 30_000  # steps that compiling those patterns may take together
 _FOLDING: Final = Limits(steps=10_000, size=10_000)  # for all constants of an expression together
 _FOLDED: Final = (bool, int, float, str, Timestamp, Duration)
 
@@ -70,6 +71,7 @@ class Compiler:
         self.builds = False
         self._variables: list[str] = []
         self._patterns = 0
+        self._compilation = 0
         self._scratch = Meter(_FOLDING)
 
     def compile(self, node: Node) -> Part:  # noqa: C901, PLR0912 - one case per kind of node
@@ -164,7 +166,8 @@ class Compiler:
         run = calls.caller(function, [part.run for part in parts], node.offset)
         if function.name == "matches" and parts[1].known and type(parts[1].value) is str:
             self._patterns += 1
-            if self._patterns <= _MAX_PATTERNS:
+            self._compilation += patterns.compilation_cost(parts[1].value)
+            if self._patterns <= _MAX_PATTERNS and self._compilation <= _MAX_COMPILATION:
                 run = calls.matcher(parts[0].run, parts[1].value, node.offset)
         if function.steady and all(part.known for part in parts):
             return self._folded(run)
@@ -218,7 +221,7 @@ class Compiler:
                 if name in RESERVED:
                     raise ExpressionError(f"The key `{name}` is reserved.", code="invalid_argument", offset=offset)
                 if name in made:
-                    twin = "" if holds(made, name) else " (as a key, `true` equals 1 and `false` equals 0)"
+                    twin = "" if holds(made, name, frame.meter) else " (as a key, `true` equals 1 and `false` equals 0)"
                     raise ExpressionError(
                         f"The map has the key `{shown(name)}` twice{twin}.", code="invalid_argument", offset=offset
                     )

@@ -163,7 +163,14 @@ def _one_kind_of_line_end(text: str) -> str:
 
 def _stray(source: str, offset: int) -> ExpressionError:
     character = source[offset]
-    if character in {"&", "|", "="}:
+    before, behind = source[max(offset - 2, 0) : offset], source[offset + 1 : offset + 2]
+    if character == "=" and before in {"==", "!="}:
+        hint = f" Write `{before}`: values of different kinds are never equal."
+    elif character == "=" and behind == ">":
+        hint = " There are no arrow functions: write `list.map(x, …)`."
+    elif character == "$" and behind == "{":
+        hint = " This is an expression already: leave out `${` and `}`."
+    elif character in {"&", "|", "="}:
         hint = f" Did you mean `{character * 2}`?"
     elif character == "`":
         hint = " A quoted name looks like `a-b` between backticks."

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.numbers import fits
-from layover.core.expressions.values import as_list, equal, kind, no_overload
+from layover.core.expressions.values import INT_MAX, INT_MIN, as_list, equal, kind, no_overload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.expressions.frame import Frame
 
+_PER_STEP: Final = 8  # numbers that are compared
 _COMPARABLE: Final = {
     "int": "number",
     "double": "number",
@@ -80,10 +81,16 @@ def distinct(frame: Frame, values: Sequence[object]) -> list[object]:
     frame.meter.scan(_characters(values))
     seen: set[tuple[str, object]] = set()
     structures: list[object] = []
+    large: list[object] = []
     kept: list[object] = []
     for value in values:
         comparable = _COMPARABLE.get(kind(value))
-        if value is None or comparable is not None:
+        if comparable == "number" and not _hashes_well(value):
+            frame.meter.charge(len(large) // _PER_STEP)
+            if value not in large:
+                large.append(value)
+                kept.append(value)
+        elif value is None or comparable is not None:
             key = (comparable or "null", value)
             if key not in seen or value != value:  # noqa: PLR0124 - only NaN differs from itself
                 seen.add(key)
@@ -92,6 +99,13 @@ def distinct(frame: Frame, values: Sequence[object]) -> list[object]:
             structures.append(value)
             kept.append(value)
     return kept
+
+
+def _hashes_well(value: object) -> bool:
+    """Return whether a number is one that nobody can find many others of with the same hash."""
+    if type(value) is float:
+        return not abs(value) > INT_MAX  # NaN, too: its hash is its identity
+    return type(value) is int and INT_MIN <= value <= INT_MAX
 
 
 def _characters(values: Sequence[object]) -> int:

@@ -135,7 +135,7 @@ def is_in(needle: object, container: object, meter: Meter) -> bool:
     if entries is not None and type(needle) in KEYS:
         if type(needle) is str:
             meter.scan(len(needle))
-        return holds(entries, needle)
+        return holds(entries, needle, meter)
     raise no_overload("in", needle, container)
 
 
@@ -160,7 +160,7 @@ def at(container: object, key: object, meter: Meter, path: str) -> object:
         raise no_overload("[]", container, key)
     if type(key) is str:
         meter.scan(len(key))
-    if not holds(entries, key):
+    if not holds(entries, key, meter):
         raise ExpressionError(f"`{path}`: there is no key `{shown(key)}` here.", code="no_such_key")
     return entries[key]
 

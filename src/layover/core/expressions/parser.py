@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from layover.core.expressions import lexer
+from layover.core.expressions import hints, lexer
 from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.hints import appended
 from layover.core.expressions.limits import DEFAULT, Limits
 from layover.core.expressions.macros import RESERVED, expand
 from layover.core.expressions.syntax import (
@@ -166,7 +167,25 @@ class _Parser:
         if kind == lexer.END:
             return _syntax(f"The expression ends too early{f': {missing}' if missing else ''}.", offset)
         shown = str(value)[:40]
-        return _syntax(f"`{shown}` is not expected here{f': {missing} before it' if missing else ''}.", offset)
+        hint = appended(self._hint(kind, str(value)))
+        return _syntax(f"`{shown}` is not expected here{f': {missing} before it' if missing else ''}.{hint}", offset)
+
+    def _hint(self, kind: str, value: str) -> str | None:
+        """Return what to write instead of a token that is not expected."""
+        before, shown, _ = self._tokens[self._at - 1] if self._at else ("", None, 0)
+        if before == lexer.IDENT and shown in hints.PREFIXES:
+            return hints.PREFIXES[str(shown)]
+        if kind == lexer.IDENT:
+            return hints.OPERATORS.get(value)
+        if kind == before == "?":
+            return "There is no `??`: write `default(value, fallback)`."
+        if kind == ">" and before == "<":
+            return "Write `!=`."
+        if kind == "}" and self._tokens[0][0] == self._tokens[1][0] == "{":
+            return "This is an expression already: leave out `{{` and `}}`."
+        if kind == "}" and self._tokens[0][0] == "{":
+            return "Write `${ … }`, with one brace; a map is written `{'key': value}`."
+        return None
 
     def _expression(self) -> Node:
         self._enter()
@@ -174,7 +193,10 @@ class _Parser:
         if self._kind == "?":
             self._count()
             offset = self._advance()[2]
+            chained = self._kind == "." and self._offset == offset + 1
             then = self._operation(_OR)
+            if chained and self._kind != ":":
+                raise _syntax("There is no `?.`: write `default(a.b, fallback)` or `has(a.b)`.", offset)
             self._expect(":")
             condition = Conditional(offset, condition, then, self._expression())
         self._depth -= 1

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from layover.core.expressions.errors import ExpressionError, moved
+from layover.core.expressions.hints import for_field
 from layover.core.expressions.syntax import Has, Index, Literal_, Name, Node, Select, written
 from layover.core.expressions.values import kind
 
@@ -135,7 +136,9 @@ def unselectable(value: object, step: Node) -> ExpressionError:
     if value is None:
         return ExpressionError(f"{place} null and has no fields.", code="no_such_key", offset=step.offset)
     return ExpressionError(
-        f"{place} of kind {kind(value)} and has no fields.", code="no_such_overload", offset=step.offset
+        f"{place} of kind {kind(value)} and has no fields.{for_field(key_of(step), written(_operand(step)))}",
+        code="no_such_overload",
+        offset=step.offset,
     )
 
 

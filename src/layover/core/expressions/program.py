@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from layover.core.expressions.parser import Expression
     from layover.core.expressions.values import Value
 
-_IDLE: Final = Meter()  # never charged: for programs whose cost is known in advance
 _CONTAINERS: Final = frozenset({list, dict})
 _NO_SLOTS: Final[list[object]] = []
+
+
+class _Idle(Meter):
+    """The meter of programs whose cost is known in advance; all of them share it, so it counts nothing."""
+
+    def charge(self, steps: int = 0, size: int = 0) -> None:
+        """Count nothing."""
+
+
+_IDLE: Final = _Idle()
 
 
 class Program:

@@ -2,8 +2,9 @@
 
 An expression can build a small value that is huge on paper: `[a, a]` holds the same part twice, and thirty such steps
 hold it a billion times. In memory that costs nothing, but whoever encodes the result pays for every copy. So before a
-built value leaves, its copies are counted against the size budget. The first occurrence of a part is free: it was
-charged when it was built, or it is data that was there before. Each part is looked at once.
+built value leaves, its copies are counted against the size budget. The first occurrence of a part is free there: it
+was charged when it was built, or it is data that was there before. Each part is looked at once, and looking is work
+that is charged: `[input]` is short, but its value is as long as the input.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from layover.core.expressions.values import as_list, as_map
 if TYPE_CHECKING:
     from layover.core.expressions.limits import Meter
 
+_PARTS_PER_STEP = 16
 _FREE = 16  # text no longer than this is not worth remembering
 
 
@@ -22,7 +24,7 @@ def charge_copies(value: object, meter: Meter) -> None:
     """Charge what a value would take written out, beyond what it takes in memory."""
     weights: dict[int, int] = {}
     kept: list[object] = []  # what is remembered by identity must stay alive
-    once = 0
+    once = looked_at = 0
     pending: list[tuple[object, list[object] | None]] = [(value, None)]
     while pending:
         part, parts = pending.pop()
@@ -34,6 +36,10 @@ def charge_copies(value: object, meter: Meter) -> None:
         weights[id(part)] = 0
         kept.append(part)
         parts = _parts(part)
+        looked_at += 1 + len(parts)
+        if looked_at >= _PARTS_PER_STEP:
+            meter.charge(looked_at // _PARTS_PER_STEP)
+            looked_at %= _PARTS_PER_STEP
         pending.append((part, parts))
         once += len(parts)
         for inner in parts:

@@ -122,12 +122,12 @@ def _round(_: Frame, value: float, digits: int | None = None) -> float:
 
 def _calendar(name: str, part: Callable[[Civil], int]) -> Function:
     overloads = (_on(TIMESTAMP, gives=INT), _on(TIMESTAMP, STRING, gives=INT))
-    return Function(name, "method", overloads, clocks.calendar(part), metered=False)
+    return Function(name, "method", overloads, clocks.calendar(part))
 
 
 def _clock(name: str, run: Implementation) -> Function:
     overloads = (_on(TIMESTAMP, gives=INT), _on(TIMESTAMP, STRING, gives=INT), _on(DURATION, gives=INT))
-    return Function(name, "method", overloads, run, metered=False)
+    return Function(name, "method", overloads, run)
 
 
 _ALL: Final = (
@@ -142,7 +142,8 @@ _ALL: Final = (
     _method("contains", strings.contains, _on(STRING, STRING, gives=BOOL)),
     _method("startsWith", strings.starts_with, _on(STRING, STRING, gives=BOOL)),
     _method("endsWith", strings.ends_with, _on(STRING, STRING, gives=BOOL)),
-    Function("matches", "both", (_on(STRING, STRING, gives=BOOL),), patterns.matches),
+    # Not steady: an expression that is only checked must not pay for compiling its patterns.
+    Function("matches", "both", (_on(STRING, STRING, gives=BOOL),), patterns.matches, steady=False),
     _method("lowerAscii", strings.lower_ascii, _on(STRING, gives=STRING)),
     _method("upperAscii", strings.upper_ascii, _on(STRING, gives=STRING)),
     _method("trim", strings.trim, _on(STRING, gives=STRING)),

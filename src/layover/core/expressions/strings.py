@@ -14,19 +14,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.expressions.frame import Frame
+    from layover.core.expressions.limits import Meter
 
 _WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
 _SHORT = 16
+# Where CPython's search compares naively (`Objects/stringlib/fastsearch.h`), and how much of that is a step.
+_TINY, _SHORT_PART = 5, 100
+_SHORT_TEXT, _MIDDLING_TEXT = 2_500, 30_000
+_COMPARISONS_PER_STEP = 512
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
 def contains(frame: Frame, text: str, part: str) -> bool:
     """Return whether a text has a part."""
-    frame.meter.scan(len(text) + len(part))
+    _charge_search(frame.meter, text, part)
     return part in text
 
 
@@ -69,7 +74,7 @@ def reverse(frame: Frame, text: str) -> str:
 def split(frame: Frame, text: str, separator: str, limit: int = -1) -> list[str]:
     """Return the parts between separators, at most `limit` of them unless it is negative."""
     meter = frame.meter
-    meter.scan(len(text) + len(separator))
+    _charge_search(meter, text, separator)
     if limit == 0:
         return []
     if limit == 1 or not text:
@@ -100,7 +105,7 @@ def join(frame: Frame, parts: Sequence[object], separator: str = "") -> str:
 def replace(frame: Frame, text: str, old: str, new: str, limit: int = -1) -> str:
     """Return a text with a part replaced, at most `limit` times unless it is negative."""
     meter = frame.meter
-    meter.scan(len(text) + len(old))
+    _charge_search(meter, text, old)
     found = text.count(old)
     times = found if limit < 0 else min(found, limit)
     meter.build(max(0, len(text) + times * (len(new) - len(old))))
@@ -120,13 +125,13 @@ def index_of(frame: Frame, text: str, part: str, start: int = 0) -> int:
     """Return where a part first begins at or after a position, or -1."""
     if not 0 <= start <= len(text):
         raise _outside(shown(start), text)
-    frame.meter.scan(len(text) + len(part))
+    _charge_search(frame.meter, text, part)
     return text.find(part, start)
 
 
 def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) -> int:
     """Return where a part last begins at or before a position, or -1."""
-    frame.meter.scan(len(text) + len(part))
+    _charge_search(frame.meter, text, part)
     if start is not None and not 0 <= start <= len(text):
         raise _outside(shown(start), text)
     end = len(text) if start is None else min(start + len(part), len(text))
@@ -143,6 +148,14 @@ def char_at(_: Frame, text: str, position: int) -> str:
     if not 0 <= position <= len(text):
         raise _outside(shown(position), text)
     return text[position : position + 1]
+
+
+def _charge_search(meter: Meter, text: str, part: str) -> None:
+    """Charge for a search: Python's takes time linear to a long text, but text times part in a short one."""
+    length, wanted = len(text), len(part)
+    meter.scan(length + wanted)
+    if wanted > _TINY and (length < _SHORT_TEXT or (wanted < _SHORT_PART and length < _MIDDLING_TEXT)):
+        meter.charge(wanted * length // _COMPARISONS_PER_STEP)
 
 
 def _outside(position: str, text: str) -> ExpressionError:

@@ -38,11 +38,15 @@ class MapOf(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, eq=False):
-    """A map with known fields; `open` if it may have others. Two are equal only if they are the same one."""
+    """A map with known fields; `open` if it may have others, `literal` if the expression itself writes it out.
+
+    Two are equal only if they are the same one.
+    """
 
     fields: Mapping[str, Type] = _NO_FIELDS
     open: bool = True
     noun: str = "field"
+    literal: bool = False
 
 
 Type = Simple | ListOf | MapOf | Record

@@ -22,6 +22,7 @@ Kind = Literal["null", "bool", "int", "double", "string", "timestamp", "duration
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
 _LONG: Final = 64
+_PER_STEP: Final = 8  # elements that are looked at, where that takes one comparison each
 _SHOWN: Final = 100
 
 _KINDS: Final[dict[type, Kind]] = {
@@ -79,12 +80,13 @@ def shown(value: Value) -> str:
     return str(value).lower() if type(value) is bool else kind(value)
 
 
-def holds(container: Mapping[Value, Value], key: Value) -> bool:
+def holds(container: Mapping[Value, Value], key: Value, meter: Meter) -> bool:
     """Return whether a map has a key; unlike Python, `true` and `1` are different keys."""
     if key not in container:
         return False
     if type(key) is str or key not in {0, 1}:
         return True
+    meter.charge(len(container) // _PER_STEP)
     as_bool = type(key) is bool
     return any(found == key and (type(found) is bool) is as_bool for found in container)
 
@@ -142,7 +144,7 @@ def _equal_deep(left: Value, right: Value, meter: Meter) -> bool:
             return False
         meter.charge(len(map_one))
         for key in map_one:
-            if not holds(map_other, key):
+            if not holds(map_other, key, meter):
                 return False
             pending.append((map_one[key], map_other[key]))
     return True
@@ -152,7 +154,7 @@ def contains(container: Sequence[Value], needle: Value, meter: Meter) -> bool:
     """Return whether a list has an element that equals a value."""
     short = type(needle) in _SCALARS and (type(needle) is not str or len(needle) < _LONG)
     if type(container) is list and short:
-        meter.charge(len(container) // 8)
+        meter.charge(len(container) // _PER_STEP)
         if needle not in container:
             return False  # Python's equality is wider than CEL's, so a miss is a miss
         if type(needle) is str:
