@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
-from layover.core.engine.effects import Call, Close, StopCall, StopCalls, effects
+from layover.core.engine.effects import Call, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
 from layover.core.engine.timing import paused_since, wake_at
 from layover.core.errors import LayoverError
@@ -38,6 +38,8 @@ from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
 from layover.runtime.writers import NO_WRITERS, Writers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from layover.core.engine.state import Execution
     from layover.ports.records import Append, AuditEntry, Command, Lease, Message, NewExecution, Outcome
     from layover.runtime.caller import CallOut
@@ -90,6 +92,7 @@ class Driven:
         "lease",
         "lease_until",
         "new",
+        "on_confirmed",
         "parked",
         "paused_at",
         "priority",
@@ -127,6 +130,7 @@ class Driven:
         self.created: asyncio.Future[Outcome] = driver.loop.create_future()
         self.first_message: Message | None = None  # goes out with the first append
         self.first_audit: AuditEntry | None = None  # is written with it
+        self.on_confirmed: Callable[[Driven], None] | None = None  # told of its creation and its rest, once durable
         self.finished_at: int | None = None
         self.paused_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
@@ -335,7 +339,11 @@ class Driven:
             self.unwritten.clear()
         if append.snapshot is not None:
             self.snapshot_seq = self.last_seq
+        if append.closed is not None:
+            self.finished_at = append.at if self._was_closed else None
         self.first_message = self.first_audit = None
+        if self.on_confirmed is not None and (self.new is not None or step.rest is not None):
+            self.on_confirmed(self)  # now: before anything else is decided, the state is what the log says
         if self.new is not None:
             self.new = None
             self._tell_creator(outcome)
@@ -376,8 +384,6 @@ class Driven:
                     self.stop_calls(path)
                 case StopCall(node=node):
                     self.stop_call(node)
-                case Close():
-                    self.finished_at = step.at
                 case _:
                     pass  # rows and messages were written with the events
 

@@ -122,6 +122,7 @@ class Executions(Readings):
             return await self._existing(execution_id, on_conflict, wait)
         begun = instance.beginning.begin(plan, new, create, audit)
         driven = begun.driven
+        driven.on_confirmed = confirmed = _Confirmed(new, number, wait)
         outcome = await driven.created
         if outcome.verdict == "exists":
             return await self._existing(execution_id, on_conflict, wait)
@@ -135,10 +136,9 @@ class Executions(Readings):
             await instance.beginning.look_again(execution_id, held)
         if wait is not None:
             await driven.at_rest()
-            if not _is_over(driven.state, wait):
-                return await self.wait(execution_id, wait)  # it was begun here, and goes on later
-            return execution_view(new, driven.state, driven.finished_at, head=_head_of(driven, new), version=number)
-        return execution_view(new, driven.state, driven.finished_at, version=number)
+        if confirmed.view is None:
+            return await self._existing(execution_id, "return", wait)  # it goes on later, or elsewhere
+        return confirmed.view
 
     async def _existing(self, execution_id: str, on_conflict: str, wait: Until | None) -> Execution:
         """Return the execution that has an id already, or refuse to begin another."""
@@ -241,6 +241,27 @@ class Executions(Readings):
         return [one for one in found if one.seq >= since][:limit]
 
 
+class _Confirmed:
+    """The view that `start` returns, made at the moment at which the store has confirmed the state that it shows.
+
+    A moment later the state may be ahead of the log, and belong to the next leg.
+    """
+
+    __slots__ = ("_new", "_version", "_wait", "view")
+
+    def __init__(self, new: NewExecution, version: int, wait: Until | None) -> None:
+        self._new = new
+        self._version = version
+        self._wait = wait
+        self.view: Execution | None = None
+
+    def __call__(self, driven: Driven) -> None:
+        """Keep the view of the first confirmed state that the caller waits for."""
+        if self.view is None and (self._wait is None or _is_over(driven.state, self._wait)):
+            head = _head_of(driven, self._new)
+            self.view = execution_view(self._new, driven.state, driven.finished_at, head=head, version=self._version)
+
+
 def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None) -> str:
     if id_ is not None:
         return checked_id(id_)
@@ -268,7 +289,7 @@ def _is_over(state: State, wait: Until) -> bool:
 
 
 def _head_of(driven: Driven, new: NewExecution) -> Head:
-    """Return the head of an execution that was begun here and has come to rest, as it was written."""
+    """Return the head of an execution that was begun here, as its last append left it."""
     kept, status = driven.keep(), driven.state.status
     return Head(
         execution_id=driven.id,
