@@ -244,10 +244,11 @@ async def test_what_is_no_idempotency_key_is_told(key: str) -> None:
             await hurried.client.executions.retry(ID, key=key)
 
 
-async def test_data_that_is_no_json_is_told() -> None:
+@pytest.mark.parametrize("data", [object(), {"n": float("nan")}], ids=["object", "nan"])
+async def test_data_that_is_no_json_is_told(data: object) -> None:
     async with Hurried("http://127.0.0.1:1") as hurried:
         with pytest.raises(ApiError) as raised:
-            await hurried.client.executions.start("order", object())
+            await hurried.client.executions.start("order", data)
     assert raised.value.code == "payload_not_json"
 
 

@@ -79,7 +79,7 @@ def test_json_stays_as_it_is(value: object) -> None:
         ((1, (2,)), [1, [2]]),
         ({1: "a"}, {"1": "a"}),
         (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z"),
-        (float("nan"), None),
+        ([1.5, None, "null"], [1.5, None, "null"]),
         (2**100, 2**100),
         ("$secret", "$secret"),
         ({"$price": "$5"}, {"$price": "$5"}),
@@ -119,6 +119,22 @@ def test_what_is_no_json_is_refused(value: object) -> None:
     with pytest.raises(PayloadNotJson) as caught:
         plain(value)
     assert caught.value.code == "payload_not_json"
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        (float("nan"), "The value is nan"),
+        ([None, float("-inf")], "`[1]` is -inf"),
+        ({"a": ({"b": float("inf")},)}, "`a[0].b` is inf"),
+    ],
+)
+def test_a_number_that_json_does_not_have_is_refused_with_its_place(value: object, where: str) -> None:
+    with pytest.raises(PayloadNotJson) as caught:
+        plain(value)
+    assert caught.value.message.startswith(f"{where}: JSON has no NaN and no infinity.")
+    with pytest.raises(PayloadNotJson):
+        plain(Result(CAT, value))
 
 
 def test_a_value_that_holds_itself_is_refused() -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from layover.client.errors import ApiError
+from layover.core.payloads import PayloadNotJson, check_finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,10 +55,15 @@ def post(path: str, body: Body, key: str | None, *, longer: float = 0.0) -> Ask:
 
 def written(body: Body | Mapping[str, object] | object) -> bytes:
     """Return a body as JSON; fields that say nothing are left out, so that an older server understands it."""
+    said = _said(body) if isinstance(body, msgspec.Struct) else body
     try:
-        return msgspec.json.encode(_said(body) if isinstance(body, msgspec.Struct) else body)
+        encoded = msgspec.json.encode(said)
+        check_finite(said, encoded)
+    except PayloadNotJson as error:
+        raise ApiError(error.message, code=error.code) from error
     except _NO_JSON as error:
         raise ApiError(f"What is sent cannot be written as JSON: {error}.", code="payload_not_json") from error
+    return encoded
 
 
 def checked_key(key: str | None) -> str:

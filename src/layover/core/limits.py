@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.expressions import Meter, Moment
 from layover.core.expressions.template import text_of
+from layover.core.signal_texts import is_writable
 
 if TYPE_CHECKING:
     from layover.core.filling import Filling
@@ -40,8 +41,9 @@ def _name(workflow: str, key: Filling, names: dict[str, object], now: int) -> st
 
 
 def _bounded(name: str) -> str:
-    """Return a name, or what begins like it and is as unlike any other, if it is too long for a key of a table."""
-    if len(name) <= _LONGEST:
+    """Return a name, or what begins like it and is as unlike any other, if it cannot be a key of a table."""
+    if len(name) <= _LONGEST and is_writable(name):
         return name
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
-    return f"{name[: _LONGEST - len(digest) - 1]}#{digest}"
+    start = name[: _LONGEST - len(digest) - 1]
+    return f"{start if is_writable(start) else ''}#{digest}"

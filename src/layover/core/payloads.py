@@ -7,14 +7,17 @@
 
 An object with one of these four keys has power: a secret would be resolved, a file fetched. So data from outside must
 not hold one. `plain` is the gate: what comes through it is exactly what replay will read (tuples come out as lists,
-moments as texts, and nothing that the caller changes later reaches the log), it is neither too large nor too deep, and
-its only references are those that a program put there as an `ExternalRef` or an `AssetRef`. Nesting is bounded far
-below where the codec gives up: how deep it can read depends on how deep its caller stands, and what could be written
-once has to be readable everywhere. Expressions cannot make an object with a reserved key either.
+moments as texts, and nothing that the caller changes later reaches the log), it is neither too large nor too deep, it
+has no NaN and no infinity, and its only references are those that a program put there as an `ExternalRef` or an
+`AssetRef`. Nesting is bounded far below where the codec gives up: how deep it can read depends on how deep its caller
+stands, and what could be written once has to be readable everywhere. Expressions cannot make an object with a reserved
+key either. A call whose result does not pass fails for good: another attempt would only repeat what it did.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, final
 
 import msgspec
@@ -34,6 +37,7 @@ class PayloadTooLarge(LayoverError):  # noqa: N818 - it says what the payload is
     """A value that is too large to stand in an event."""
 
     code = "payload_too_large"
+    retryable = False
 
     def __init__(self, size: int) -> None:
         super().__init__(f"A value of {size:,} bytes is too large: at most {MAX_INLINE:,} stand in an event.")
@@ -45,12 +49,14 @@ class PayloadNotJson(LayoverError):  # noqa: N818 - it says what the payload is
     """A value that cannot be kept as JSON."""
 
     code = "payload_not_json"
+    retryable = False
 
 
 class PayloadReserved(LayoverError):  # noqa: N818 - it says what the payload is
     """A value with a key that means something to the engine."""
 
     code = "payload_reserved"
+    retryable = False
 
     def __init__(self, key: str) -> None:
         super().__init__(f"The key `{key}` is reserved: an object with it cannot come from outside.")
@@ -141,6 +147,7 @@ def plain(value: object) -> object:
         size = len(encoded)
         if size > MAX_INLINE:
             raise PayloadTooLarge(size)
+        check_finite(value, encoded)
         # Most values have no such text, and are too short to be deep: they need no closer look.
         decoded = _with_references(value) if b'"$' in encoded else _decode(encoded)
     except _NO_JSON as error:
@@ -148,6 +155,36 @@ def plain(value: object) -> object:
     if size > 2 * MAX_DEPTH and _is_too_deep(decoded, encoded):
         raise PayloadNotJson(f"The value nests deeper than {MAX_DEPTH} levels.")
     return decoded
+
+
+def check_finite(value: object, encoded: bytes) -> None:
+    """Refuse a value with NaN or infinity in it, and say where: JSON has neither, and the codec writes them as null."""
+    if value is None or b"null" not in encoded:
+        return
+    data = msgspec.to_builtins(value, str_keys=True, enc_hook=_write_reference)
+    try:
+        _strict(data)
+    except ValueError as error:
+        found = _not_finite(data, "")
+        if found is None:
+            raise
+        path, number = found
+        where = f"`{path.removeprefix('.')}` is" if path else "The value is"
+        raise PayloadNotJson(
+            f"{where} {number}: JSON has no NaN and no infinity. Leave it out, or give text."
+        ) from error
+
+
+def _not_finite(value: object, path: str) -> tuple[str, float] | None:
+    """Return the first number in some data that JSON does not have, and the path to it."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else (path, value)
+    parts: Iterable[tuple[str, object]] = ()
+    if isinstance(value, dict):
+        parts = ((f"{path}.{key}", part) for key, part in value.items())
+    elif isinstance(value, list | tuple):
+        parts = ((f"{path}[{index}]", part) for index, part in enumerate(value))
+    return next((found for step, part in parts if (found := _not_finite(part, step)) is not None), None)
 
 
 def reserved_key(value: object) -> str | None:
@@ -208,3 +245,4 @@ def _parts(value: object) -> Iterable[object]:
 _NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 _encode = msgspec.json.Encoder(enc_hook=_write_reference).encode
 _decode = msgspec.json.Decoder().decode
+_strict = json.JSONEncoder(allow_nan=False, check_circular=False).encode

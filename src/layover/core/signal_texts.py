@@ -7,6 +7,11 @@ from typing import Final
 LONGEST: Final = 255
 
 
+def is_writable(text: str) -> bool:
+    """Return whether every database can keep a text: PostgreSQL has no U+0000, and half a character is no text."""
+    return "\0" not in text and not any("\ud800" <= one <= "\udfff" for one in text)
+
+
 def fault_in(what: str, text: object) -> str | None:
     """Return what is wrong with a text of a signal, or None; only a key may be empty."""
     if not isinstance(text, str):
@@ -14,6 +19,6 @@ def fault_in(what: str, text: object) -> str | None:
     least = 0 if what == "key" else 1
     if not least <= len(text) <= LONGEST:
         return f"The {what} of a signal has {least} to {LONGEST} characters."
-    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
+    if not is_writable(text):
         return f"The {what} of a signal has a character that cannot be written."
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from layover.core.definitions.durations import format_duration
 from layover.core.engine import commands as cmd
@@ -11,14 +12,15 @@ from layover.core.errors import LayoverError
 from layover.nodes.addresses import without_token
 
 _LONGEST = 2_000
+_CODE = re.compile(r"[!-~]{1,200}").fullmatch
 
 
 def failure(node: str, attempt: int, error: BaseException, message: str) -> cmd.Fail:
     """Return a raised error as what the execution is told."""
-    code = error.code if isinstance(error, LayoverError) else "failed"
+    code = _trait(error, "code") if isinstance(error, LayoverError) else None
     status = _trait(error, "status")
     told = Error(
-        code=code,
+        code=code if isinstance(code, str) and _CODE(code) else "failed",
         type=type(error).__name__,
         message=message,
         retryable=_trait(error, "retryable") is not False,

@@ -22,9 +22,10 @@ from layover.core.engine.decide import play
 from layover.core.engine.effects import Call, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
 from layover.core.engine.timing import paused_since, wake_at
+from layover.core.engine.unwritable import fail_unwritable
 from layover.core.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
 from layover.ports.records import Rest
 from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
@@ -52,6 +53,8 @@ _log = logging.getLogger("layover.driven")
 # After so many refusals in a row for commands that came in, the next decision is made where no more can come.
 _MOST_REFUSALS = 3
 
+_WITHOUT_REPORTS = cmd.Wake()
+
 
 class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution for which what follows cannot be worked out or written down."""
@@ -76,6 +79,7 @@ class Driven:
         "_resters",
         "_size",
         "_step",
+        "_unwritable",
         "_was_closed",
         "_writers",
         "calls",
@@ -150,6 +154,7 @@ class Driven:
         self.unwritten = Unwritten() if self._by_leg else NOTHING_UNWRITTEN
         self._inputs: list[cmd.AnyCommand] = []
         self._refusals = 0
+        self._unwritable: ev.Error | None = None  # why what follows cannot be written
         self._step: Step | None = None
         self._derived: Derived | None = None
         self._append: Append | None = None
@@ -221,7 +226,7 @@ class Driven:
                 self._nothing_changed(step)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
             _log.exception("decision_failed execution=%s", self.id)
-            self._give_up(Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
+            self._cannot_go_on(tried, Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
 
     def _now(self) -> int:
         """Return the time. The clocks of instances differ a little; in one log it does not go back for that."""
@@ -231,6 +236,9 @@ class Driven:
     def _decide(self, tried: list[cmd.AnyCommand], now: int) -> Step:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
         state, places = self.state, self._places
+        if self._unwritable is not None:
+            events = fail_unwritable(state, tried, self._unwritable, now)
+            return Step(tried, events, effects(state, events), self._resting(now), now)
         events = play(state, tried[0], now, places)
         for command in tried[1:]:
             events.extend(play(state, command, now, places))
@@ -312,7 +320,7 @@ class Driven:
         if step is None or append is None or seen is None:
             raise AssertionError("an outcome came for an append that was never sent")
         if isinstance(outcome, StoreError):
-            self._failed(outcome)
+            self._failed(outcome, step)
         elif outcome.verdict == "passed":
             self._passed(outcome, step, append)
             if append.messages:
@@ -403,22 +411,35 @@ class Driven:
             _log.warning("lease_lost execution=%s epoch=%d", self.id, self.epoch)
         self.drop()
 
-    def _failed(self, error: StoreError) -> None:
-        if isinstance(error, StoreUnavailable) and self.new is None:
+    def _failed(self, error: StoreError, step: Step) -> None:
+        if isinstance(error, StoreUnavailable | StoreUnusable) and self.new is None:
             self._take_back()
             self._driver.put_off(self, 0)  # whoever can reach the store goes on from what has landed
         else:
-            self._give_up(error)
+            self._cannot_go_on(step.tried, error)
 
-    def _give_up(self, error: LayoverError) -> None:
-        """Let go of an execution that cannot be gone on with, or not begun."""
-        self._step = self._append = None
+    def _cannot_go_on(self, tried: list[cmd.AnyCommand], error: LayoverError) -> None:
+        """Fail an execution for which what follows cannot be decided or written, and keep what was reported to it.
+
+        If that cannot be written either, it fails without the reports; if not even that, it is looked at again later.
+        """
+        self._step = self._append = self._derived = None
         self._take_back()
-        if self.new is None:
-            self._driver.put_off(self)
-        else:
+        reported = [*tried, *self._inputs]
+        if self.new is not None:
             self._tell_creator(error)
             self.drop()
+        elif self._unwritable is None:
+            _log.error("execution_unwritable execution=%s error=%s", self.id, error.message)
+            message = f"What follows could not be written: {error.message}"
+            self._unwritable = ev.Error(code="unwritable", message=message, retryable=False)
+            self._inputs = reported or [_WITHOUT_REPORTS]
+            self.go()
+        elif reported != [_WITHOUT_REPORTS]:
+            self._inputs = [_WITHOUT_REPORTS]
+            self.go()
+        else:
+            self._driver.put_off(self)
 
     def _tell_creator(self, what: Outcome | LayoverError) -> None:
         """Tell whoever began the execution what became of it, unless they have given up waiting."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.definitions.durations import parse_duration
+from layover.core.definitions.durations import LONGEST_DURATION, parse_duration
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
@@ -27,6 +27,7 @@ from layover.runtime.finding import Found, find
 from layover.runtime.ids import checked_id, id_from_key, new_id
 from layover.runtime.plans import held_because
 from layover.runtime.readings import Readings
+from layover.runtime.start_options import check_options
 from layover.runtime.views import Execution, execution_view
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Executions(Readings):
         value = plain(given)
         check_input(plan, value)
         delay = _milliseconds(chosen.delay)
+        check_options(chosen)
         new = NewExecution(
             workflow=workflow,
             hash=plan.hash,
@@ -273,6 +275,8 @@ def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None)
 def _milliseconds(delay: int | str | None) -> int:
     """Return how long to wait before the start; what lies in the past is no wait at all."""
     if not isinstance(delay, str):
+        if delay is not None and delay > LONGEST_DURATION:
+            raise InvalidInput(f"`delay`: {delay} ms is longer than a hundred years.", (("delay", "too long"),))
         return max(delay or 0, 0)
     try:
         return parse_duration(delay)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from layover.core.conditions import Condition, InvalidCondition, as_containment, holds, parse_condition
 from layover.core.documents import fault_of, read_document
 from layover.core.engine.names import Names
+from layover.core.payloads import PayloadNotJson, check_finite
 from layover.ports.records import ExecutionRow
 from layover.runtime.errors import InvalidFilter
 
@@ -121,6 +122,9 @@ def _of_where(where: Mapping[str, object] | None) -> list[Condition]:
         return []
     try:
         document = msgspec.json.encode(where)
+        check_finite(where, document)
+    except PayloadNotJson as error:
+        raise InvalidFilter(f"`where`: {error.message}") from error
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidFilter(f"`where` cannot be written as JSON: {error}.") from error
     _check(document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _UNITS = {"w": 604_800_000, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1}
-_LONGEST = 100 * 366 * _UNITS["d"]
+LONGEST_DURATION = 100 * 366 * _UNITS["d"]
 _MOST_CHARACTERS = 64
 
 SHORT_PATTERN = r"(?:\d+(?:ms|[wdhms]))+"
@@ -44,6 +44,6 @@ def format_duration(milliseconds: int) -> str:
 
 
 def _bounded(text: str, milliseconds: int) -> int:
-    if milliseconds > _LONGEST:
+    if milliseconds > LONGEST_DURATION:
         raise ValueError(f"`{text}` is longer than a hundred years")
     return milliseconds

@@ -30,8 +30,8 @@ from layover.core.engine.failures import cancel_points, error_of, fail
 from layover.core.engine.movement import variable_scope
 from layover.core.engine.rounds import enter
 from layover.core.expressions import ExpressionError, Meter
-from layover.core.expressions.instants import parse_timestamp
-from layover.core.expressions.values import equal
+from layover.core.expressions.instants import LAST_MOMENT, parse_timestamp
+from layover.core.expressions.values import equal, shown
 from layover.core.people import Rules
 from layover.core.signal_texts import fault_in
 
@@ -318,6 +318,8 @@ def _until(turn: Turn, name: str, planned: PlannedNode, node: Delay) -> int:
         return turn.now + (_span(turn, name, planned, "duration") or 0)
     moment = turn.render(name, planned, "until")
     if isinstance(moment, int) and not isinstance(moment, bool):
+        if moment > LAST_MOMENT:
+            raise ExpressionError(f"`until`: {shown(moment)} ms lies after the year 9999.", code="invalid_argument")
         return moment
     if isinstance(moment, str):
         return parse_timestamp(moment).ns // 1_000_000

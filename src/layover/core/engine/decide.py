@@ -49,12 +49,13 @@ def play(state: Execution, command: cmd.AnyCommand, now: int, places: Places = U
         if isinstance(command, cmd.Create):
             starting.create(turn, command)
     elif not state.facts.closed or isinstance(command, cmd.Retry | cmd.Rewind):
-        _handle(turn, command)
+        handle(turn, command)
     advance(turn)
     return turn.events
 
 
-def _handle(turn: Turn, command: cmd.AnyCommand) -> None:
+def handle(turn: Turn, command: cmd.AnyCommand) -> None:
+    """Decide what a command leads to by itself, without what follows from that."""
     match command:
         case cmd.Complete() | cmd.Fail() | cmd.Probed() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
             node = turn.state.nodes.get(command.node)

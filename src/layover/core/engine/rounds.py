@@ -12,7 +12,7 @@ from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Loop, Parallel
 from layover.core.engine import events as ev
 from layover.core.engine.failures import error_of, fail, fail_scope
-from layover.core.expressions import ExpressionError
+from layover.core.expressions import ExpressionError, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,8 @@ def _items(turn: Turn, name: str, planned: PlannedNode) -> object:
         found = turn.evaluate(name, planned, "for_each")
         if not isinstance(found, list):
             raise ExpressionError("`for_each` needs a list.", code="no_such_overload")
-        return found
+        # Only what an expression builds can hold what JSON does not have, and walking through data costs their size.
+        return found if planned.expressions["for_each"].only_reads else to_json(found)
     return None
 
 

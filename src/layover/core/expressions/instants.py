@@ -19,6 +19,7 @@ SECOND: Final = 1_000_000_000
 _DAY: Final = 86_400
 _EARLIEST: Final = -62_135_596_800 * SECOND
 _LATEST: Final = 253_402_300_800 * SECOND - 1
+LAST_MOMENT: Final = _LATEST // 1_000_000  # in milliseconds, as the engine counts
 _LONGEST: Final = 315_576_000_000 * SECOND + SECOND - 1
 _UNITS: Final = {"h": 3600 * SECOND, "m": 60 * SECOND, "s": SECOND, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _MAX_TEXT: Final = 100

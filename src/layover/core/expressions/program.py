@@ -44,6 +44,11 @@ class Program:
         self._builds = compiler.builds
         self._unmetered = not compiler.metered and not self._builds and self.cost <= self._limits.steps
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether a list that it gives can only be one that is in the data, as it stands there."""
+        return self._unmetered
+
     def evaluate(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
         """Return the value of the expression for some data, or raise an ExpressionError."""
         if meter is None:
