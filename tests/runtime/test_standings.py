@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.core.engine import events as ev
+from layover.ports.access import Standing
 from layover.runtime import standings
 from layover.runtime.errors import LimitReached, UnknownWorkflow, WorkflowInactive
 from layover.runtime.executions import Options
@@ -25,6 +27,7 @@ from tests.runtime.harness import (
     engine_on,
     flow,
     form,
+    until,
     until_child,
     until_status,
 )
@@ -33,7 +36,7 @@ from tests.runtime.test_acts import acts, entry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Append, Loaded, Outcome
+    from layover.ports.records import Append, Claim, Claims, Enqueue, Enqueued, Loaded, Outcome, Refusal
     from layover.runtime.engine import Engine
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -324,3 +327,125 @@ async def test_what_was_held_by_an_earlier_pause_goes_on_with_the_workflow(tmp_p
         assert (await engine.resume_workflow("flow")).executions == 1
         assert await engine.result(held.id) == 1
         assert (await engine.get(other.id)).status == "paused"
+
+
+# Pausing and resuming at once
+
+
+class Gated(Between):
+    """A store that takes up no execution, or no command, until the test lets it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.claims, self.commands_pass, self.asked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.claims.set()
+        self.commands_pass.set()
+
+    async def claim(self, wish: Claim) -> Claims:
+        await self.claims.wait()
+        claims: Claims = await self.store.claim(wish)
+        return claims
+
+    async def enqueue(
+        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    ) -> list[Enqueued | Refusal]:
+        self.asked.set()
+        await self.commands_pass.wait()
+        return await self.store.enqueue(commands, now, standing)
+
+
+async def has_read_all(engine: Engine, execution_id: str) -> str:
+    """Return the status of an execution once it has applied all commands."""
+    head = await until(engine, execution_id, lambda head: head.commands_done == head.commands_seq)
+    return head.status
+
+
+async def test_a_workflow_resumed_before_its_pause_is_applied_leaves_nothing_paused(tmp_path: Path) -> None:
+    store = Gated(tmp_path)
+    async with engine_on(store) as engine:
+        await engine.register(flow(delay()))
+        started = await engine.start("flow", wait="rest")
+        store.claims.clear()
+        assert (await engine.pause_workflow("flow", running=True)).executions == 1
+        assert (await engine.resume_workflow("flow")).executions == 1
+        store.claims.set()
+        assert await has_read_all(engine, started.id) == "waiting"
+
+
+async def test_a_workflow_paused_before_its_resume_is_applied_has_its_executions_paused(tmp_path: Path) -> None:
+    store = Gated(tmp_path)
+    async with engine_on(store) as engine:
+        await engine.register(flow(delay()))
+        started = await engine.start("flow", wait="rest")
+        await engine.pause_workflow("flow", running=True)
+        await until_status(engine, started.id, "paused")
+        store.claims.clear()
+        await engine.resume_workflow("flow")
+        assert (await engine.pause_workflow("flow", running=True)).executions == 1
+        store.claims.set()
+        assert await has_read_all(engine, started.id) == "paused"
+
+
+async def test_a_pause_that_comes_after_the_resume_of_another_instance_changes_nothing(tmp_path: Path) -> None:
+    late = Gated(tmp_path)
+    async with engine_on(late) as here, engine_at(tmp_path) as there:
+        await here.register(flow(delay()))
+        started = await here.start("flow", wait="rest")
+        late.commands_pass.clear()
+        pausing = asyncio.create_task(here.pause_workflow("flow", running=True))
+        await late.asked.wait()
+        assert (await there.resume_workflow("flow")).standing.state == "active"
+        late.commands_pass.set()
+        moved = await pausing
+        assert (moved.standing.state, moved.executions) == ("active", 0)
+        assert await has_read_all(there, started.id) == "waiting"
+
+
+async def test_a_resume_that_comes_after_the_pause_of_another_instance_changes_nothing(tmp_path: Path) -> None:
+    late = Gated(tmp_path)
+    async with engine_on(late) as here, engine_at(tmp_path) as there:
+        await here.register(flow(delay()))
+        started = await here.start("flow", wait="rest")
+        await here.pause_workflow("flow", running=True)
+        await until_status(here, started.id, "paused")
+        late.asked.clear()
+        late.commands_pass.clear()
+        resuming = asyncio.create_task(here.resume_workflow("flow"))
+        await late.asked.wait()
+        await there.pause_workflow("flow", running=True)
+        late.commands_pass.set()
+        moved = await resuming
+        assert (moved.standing.state, moved.executions) == ("paused", 0)
+        assert await has_read_all(there, started.id) == "paused"
+
+
+async def test_a_pause_goes_on_although_another_instance_pauses_the_same_workflow(tmp_path: Path) -> None:
+    late = Gated(tmp_path)
+    async with engine_on(late) as here, engine_at(tmp_path) as there:
+        await here.register(flow(delay()))
+        started = await here.start("flow", wait="rest")
+        late.commands_pass.clear()
+        pausing = asyncio.create_task(here.pause_workflow("flow", "one reason", running=True))
+        await late.asked.wait()
+        await there.instance.store.set_standing(
+            Standing(workflow="flow", state="paused", changed_at=1, reason="read as active at the same moment")
+        )
+        late.commands_pass.set()
+        assert (await pausing).executions == 1
+        assert await has_read_all(there, started.id) == "paused"
+
+
+async def test_a_start_that_was_held_stays_held_if_its_workflow_is_paused_again_meanwhile(tmp_path: Path) -> None:
+    late = Gated(tmp_path)
+    async with engine_on(late) as here, engine_at(tmp_path) as there:
+        await here.register(flow(delay()))
+        await here.pause_workflow("flow")
+        await here.start("flow", wait="rest")  # the next one believes for a second that it is paused
+        await there.resume_workflow("flow")
+        late.asked.clear()
+        late.commands_pass.clear()
+        starting = asyncio.create_task(here.start("flow"))
+        await late.asked.wait()
+        await there.pause_workflow("flow", running=True)
+        late.commands_pass.set()
+        assert await has_read_all(there, (await starting).id) == "paused"

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from layover.core.engine.answers import Refused
 from layover.ports.access import AuditFilter, Standing
-from tests.stores.conformance import entry
+from layover.ports.records import Enqueue, Enqueued
+from tests.stores.conformance import ME, create, entry, head, uid
 
 if TYPE_CHECKING:
     from layover.ports.access import WorkflowState
@@ -63,3 +65,17 @@ async def test_any_other_standing_stays_when_a_version_is_saved(store: Store) ->
         await store.set_standing(kept)
         await store.save_version("order", f"h {state}", b"[]", 60)
         assert await store.standings() == [kept]
+
+
+async def test_commands_for_a_standing_are_refused_once_another_is_noted(store: Store) -> None:
+    await create(store)
+    command = Enqueue(execution_id=uid(1), kind="Pause", body=b"{}")
+    assert [one.code for one in await store.enqueue([command] * 2, 1, standing()) if isinstance(one, Refused)] == [
+        "superseded"
+    ] * 2
+    await store.set_standing(standing())
+    assert await store.enqueue([command], 1, standing()) == [Enqueued(n=1, owner=ME)]
+    await store.set_standing(replace(standing(), changed_at=6))
+    (refused,) = await store.enqueue([command], 1, standing())
+    assert isinstance(refused, Refused)
+    assert (await head(store)).commands_seq == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from layover.ports.access import Access
+from layover.ports.access import Access, Standing
 from layover.ports.moving import Moving
 
 if TYPE_CHECKING:
@@ -87,8 +87,14 @@ class RunPlane(Protocol):
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Return those executions that have commands beyond the number that their driver has seen."""
 
-    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
-        """Take commands for executions that are not closed, and wake those that nobody drives."""
+    async def enqueue(
+        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    ) -> list[Enqueued | Refusal]:
+        """Take commands for executions that are not closed, and wake those that nobody drives.
+
+        With a standing, they are taken only while it is the one that is noted of its workflow: whoever notes another
+        one afterwards finds them in the queues, and whoever noted it before has them refused as `superseded`.
+        """
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None

@@ -106,7 +106,8 @@ class Beginning:
         if noted and noted[0].state == "active":
             self._plans.forget(held.workflow)
             kind, body = encode_command(cmd.Resume(reason=GOES_ON))
-            await self._driver.send([Enqueue(execution_id=execution_id, kind=kind, body=body, source="standing")])
+            resume = Enqueue(execution_id=execution_id, kind=kind, body=body, source="standing")
+            await self._driver.send([resume], noted[0])
 
     async def begin_child(self, parent: str, child: str, start: Start) -> None:
         """Begin what another execution wants to be begun; if it cannot be, tell the one that waits for it."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.core.plan import Plan
+    from layover.ports.access import Standing
     from layover.ports.records import (
         AuditEntry,
         Claimed,
@@ -323,12 +324,15 @@ class Driver:
         if driven is not None:
             driven.hear(command)
 
-    async def send(self, commands: Sequence[Enqueue]) -> list[Enqueued | Refusal]:
-        """Put commands into queues, and tell those who drive the executions here; what nobody drives is claimed."""
+    async def send(self, commands: Sequence[Enqueue], standing: Standing | None = None) -> list[Enqueued | Refusal]:
+        """Put commands into queues, and tell those who drive the executions here; what nobody drives is claimed.
+
+        With a standing they are only taken while that is noted of its workflow.
+        """
         if not commands:
             return []
         now = self.clock.now()
-        taken = await self._store.enqueue(commands, now)
+        taken = await self._store.enqueue(commands, now, standing)
         reached(CommitPoint.COMMAND_COMMITTED)
         for command, one in zip(commands, taken, strict=True):
             if not isinstance(one, Refused) and not one.repeated:

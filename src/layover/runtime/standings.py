@@ -3,19 +3,24 @@
 A workflow is active unless something else is noted of it. An inactive one is not started by anybody; of a deleted one
 only what was begun before is left. What starts while a workflow is paused is held by an operator's pause from its
 beginning, whose reason says so: by that reason it is found when the workflow goes on.
+
+Pausing and resuming a workflow first notes how it stands, then sends commands to its executions. The store takes such
+a command only while the standing is the one that the sender has noted. So the commands of one pause or resume are all
+in the queues before the next is noted, and whoever comes next reads the queues as well as the states: the last standing
+that was noted is the one that its executions come to, however many instances do this at once.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
-from layover.core.engine.command_codec import encode_command
+from layover.core.engine.command_codec import decode_command, encode_command
 from layover.core.errors import LayoverError
 from layover.ports.access import Standing
 from layover.ports.records import Enqueue, ExecutionFilter
@@ -26,14 +31,14 @@ from layover.runtime.workflows import Workflows
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from layover.core.engine.state import Facts
-    from layover.ports.records import AuditEntry, Loaded
+    from layover.ports.records import AuditEntry, Head, Loaded
 
 _log = logging.getLogger("layover.standings")
 
 _AT_ONCE = 100  # executions that are told in one transaction
 _MOST = 2_000  # that are told by one call
-_CAN_BE_HELD = ("pending", "running", "waiting", "paused")  # the last also for people, whose gate is open
+_HELD = ("pausing", "paused")  # the gate is closed, unless it is `paused` for people
+_OPEN = ("pending", "running", "waiting", *_HELD)
 
 
 class WorkflowMoved(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +97,7 @@ class Standings(Workflows):
         if not running:
             return WorkflowMoved(standing=standing)
         pause = cmd.Pause(reason=held_because(standing), by=by)
-        return await self._move(standing, pause, _CAN_BE_HELD, lambda facts: facts.gate == "open", audit)
+        return await self._move(standing, pause, lambda gate: gate.is_open, audit)
 
     async def resume_workflow(
         self, workflow: str, *, by: str | None = None, audit: AuditEntry | None = None
@@ -103,10 +108,10 @@ class Standings(Workflows):
             standing = await self._note(_changed(standing, "active", "", by, self.instance.clock.now()), audit)
         resume = cmd.Resume(reason=GOES_ON, by=by)
 
-        def is_held(facts: Facts) -> bool:
-            return facts.gate != "open" and is_held_because(workflow, facts.paused_reason)
+        def is_held(gate: _Gate) -> bool:
+            return not gate.is_open and is_held_because(workflow, gate.reason)
 
-        return await self._move(standing, resume, ("pausing", "paused"), is_held, audit)
+        return await self._move(standing, resume, is_held, audit)
 
     async def _note(self, standing: Standing, audit: AuditEntry | None) -> Standing:
         instance = self.instance
@@ -118,41 +123,81 @@ class Standings(Workflows):
         self,
         standing: Standing,
         command: cmd.Pause | cmd.Resume,
-        status: tuple[str, ...],
-        wanted: Callable[[Facts], bool],
+        wanted: Callable[[_Gate], bool],
         audit: AuditEntry | None,
     ) -> WorkflowMoved:
-        """Tell executions of a workflow something, as many as one call does; all of it is one act."""
+        """Tell executions of a workflow something, as many as one call does; all of it is one act.
+
+        Whoever notes the opposite meanwhile is later: then the rest is told nothing.
+        """
         kind, body = encode_command(command)
-        told = 0
-        async for ids in self._those(standing.workflow, status, wanted):
+        told, pauses = 0, standing.state == "paused"
+        async for ids in self._those(standing.workflow, wanted):
             if told >= _MOST:
                 return WorkflowMoved(standing=standing, executions=told, more=True)
             commands = [Enqueue(execution_id=id_, kind=kind, body=body, audit=audit) for id_ in ids]
-            taken = await self.instance.driver.send(commands)
-            told += sum(1 for one in taken if not isinstance(one, Refused))
+            while (taken := await self._told(commands, standing)) is None:
+                standing = await self.standing(standing.workflow)
+                if (standing.state == "paused") != pauses:
+                    return WorkflowMoved(standing=standing, executions=told)
+            told += taken
         return WorkflowMoved(standing=standing, executions=told)
 
-    async def _those(
-        self, workflow: str, status: tuple[str, ...], wanted: Callable[[Facts], bool]
-    ) -> AsyncIterator[list[str]]:
-        """Find open executions of a workflow that are as wanted, some at a time."""
-        instance = self.instance
-        page = ExecutionFilter(workflow=workflow, status=status, limit=_AT_ONCE)
-        while rows := await instance.store.page(page):
-            loaded = await instance.store.load([row.head.execution_id for row in rows])
+    async def _told(self, commands: list[Enqueue], standing: Standing) -> int | None:
+        """Send commands while a workflow stands so; return how many were taken, or nothing if it no longer does."""
+        noted = standing if standing.changed_at else None  # nothing was ever noted of it: so it was never paused
+        taken = await self.instance.driver.send(commands, noted)
+        if any(isinstance(one, Refused) and one.code == "superseded" for one in taken):
+            return None
+        return sum(1 for one in taken if not isinstance(one, Refused))
+
+    async def _those(self, workflow: str, wanted: Callable[[_Gate], bool]) -> AsyncIterator[list[str]]:
+        """Find open executions of a workflow whose gate will be as wanted, some at a time."""
+        store = self.instance.store
+        page = ExecutionFilter(workflow=workflow, status=_OPEN, limit=_AT_ONCE)
+        while rows := await store.page(page):
+            loaded = await store.load([row.head.execution_id for row in rows if _may_be(row.head, wanted)])
             ids = [one.head.execution_id for one in loaded if one is not None and await self._is_one(one, wanted)]
             if ids:
                 yield ids
             page = replace(page, after=(rows[-1].info.created_at, rows[-1].head.execution_id))
 
-    async def _is_one(self, loaded: Loaded, wanted: Callable[[Facts], bool]) -> bool:
+    async def _is_one(self, loaded: Loaded, wanted: Callable[[_Gate], bool]) -> bool:
+        head = loaded.head
         try:
             facts = (await self.instance.driver.state_of(loaded)).state.facts
+            if facts.closed:
+                return False
+            gate = _Gate(is_open=facts.gate == "open", reason=facts.paused_reason)
+            if _has_unread(head):
+                for command in await self.instance.store.commands(head.execution_id, head.commands_done):
+                    gate = gate.after(decode_command(command.kind, command.body))
         except LayoverError as error:  # one log that cannot be read must not keep the others from being told
-            _log.error("load_failed execution=%s error=%s", loaded.head.execution_id, error.message)
+            _log.error("load_failed execution=%s error=%s", head.execution_id, error.message)
             return False
-        return not facts.closed and wanted(facts)
+        return wanted(gate)
+
+
+class _Gate(NamedTuple):
+    """Whether an execution may go on, and why not."""
+
+    is_open: bool
+    reason: str = ""
+
+    def after(self, command: cmd.AnyCommand) -> _Gate:
+        """Return the gate as it is once a command has been applied; the first reason is kept."""
+        if isinstance(command, cmd.Pause) and self.is_open:
+            return _Gate(is_open=False, reason=command.reason)
+        return _Gate(is_open=True) if isinstance(command, cmd.Resume) else self
+
+
+def _has_unread(head: Head) -> bool:
+    return head.commands_done < head.commands_seq
+
+
+def _may_be(head: Head, wanted: Callable[[_Gate], bool]) -> bool:
+    """Tell by its head alone whether an execution may be one that is wanted; others need not be loaded."""
+    return _has_unread(head) or head.status in _HELD or wanted(_Gate(is_open=True))
 
 
 def _changed(
@@ -162,4 +207,5 @@ def _changed(
     by: str | None,
     now: int,
 ) -> Standing:
-    return Standing(workflow=standing.workflow, state=state, changed_at=now, reason=reason, by=by or "")
+    later = max(now, standing.changed_at + 1)  # so that no two standings of a workflow are equal
+    return Standing(workflow=standing.workflow, state=state, changed_at=later, reason=reason, by=by or "")

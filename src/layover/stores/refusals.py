@@ -15,6 +15,11 @@ def execution_closed(status: str) -> Refusal:
     return Refusal("execution_closed", f"The execution is {status}.")
 
 
+def superseded(workflow: str) -> Refusal:
+    """What was to be done to executions of a workflow is no longer wanted."""
+    return Refusal("superseded", f"The workflow `{workflow}` has been changed meanwhile.")
+
+
 def unknown_point(point_id: str) -> Refusal:
     """There is nothing to answer."""
     return Refusal("unknown_point", f"There is no pause point {point_id}.")

@@ -12,19 +12,24 @@ from layover.ports.records import CLOSED, ChangedPoint, Command, Enqueue, Enqueu
 from layover.stores.memory import auditing
 from layover.stores.memory.appending import change_point
 from layover.stores.memory.claiming import claim
-from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
+from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
+    from layover.ports.access import Standing
     from layover.ports.records import AuditEntry, Claim, Head
     from layover.stores.memory.database import MemoryDatabase
 
 
-def enqueue(db: MemoryDatabase, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
-    """Take commands for executions that are not closed."""
+def enqueue(
+    db: MemoryDatabase, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+) -> list[Enqueued | Refusal]:
+    """Take commands for executions that are not closed; with a standing, only while that is noted."""
+    if standing is not None and db.standings.get(standing.workflow) != standing:
+        return [superseded(standing.workflow)] * len(commands)
     return [_enqueue(db, command, now) for command in commands]
 
 

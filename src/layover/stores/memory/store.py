@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.core.engine.commands import Answer
+    from layover.ports.access import Standing
     from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
     from layover.ports.records import (
         Admission,
@@ -138,10 +139,12 @@ class MemoryStore(MemoryAccess):
         """Look for commands that others have sent."""
         return reading.unread(await self._turn(), seen)
 
-    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+    async def enqueue(
+        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    ) -> list[Enqueued | Refusal]:
         """Take commands."""
         check_ids(command.execution_id for command in commands)
-        return commanding.enqueue(await self._turn(), commands, now)
+        return commanding.enqueue(await self._turn(), commands, now, standing)
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None

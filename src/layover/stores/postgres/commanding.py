@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, TypeVar
 from layover.ports.errors import StoreError
 from layover.ports.records import Enqueued, Refusal
 from layover.stores.postgres import auditing
-from layover.stores.refusals import execution_closed, unknown_execution
+from layover.stores.postgres.rows import standing_of
+from layover.stores.refusals import execution_closed, superseded, unknown_execution
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from layover.ports.access import Standing
     from layover.ports.records import Enqueue
-    from layover.stores.postgres.database import Row, Runs
+    from layover.stores.postgres.database import Database, Row, Runs, Transaction
 
 T = TypeVar("T")
 
@@ -39,6 +41,20 @@ async def enqueue(db: Runs, commands: Sequence[Enqueue], now: int) -> list[Enque
     else:
         rows = await until_seen(lambda: db.fetch("enqueue", *values, now))
     return [_enqueued(command, row) for command, row in zip(commands, rows, strict=True)]
+
+
+async def enqueue_while(
+    db: Database, commands: Sequence[Enqueue], now: int, standing: Standing
+) -> list[Enqueued | Refusal]:
+    """Take commands only while a standing is noted: it cannot be changed before they are written."""
+
+    async def work(tx: Transaction) -> list[Enqueued | Refusal]:
+        row = await tx.fetchrow("standing_for_share", standing.workflow)
+        if row is None or standing_of(row) != standing:
+            return [superseded(standing.workflow)] * len(commands)
+        return await enqueue(tx, commands, now)
+
+    return await until_seen(lambda: db.transact(work))
 
 
 def _enqueued(command: Enqueue, row: Row) -> Enqueued | Refusal:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from layover.core.engine.commands import Answer
+    from layover.ports.access import Standing
     from layover.ports.hints import Hint
     from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
     from layover.ports.records import (
@@ -253,10 +254,15 @@ class PostgresStore(PostgresAccess):
         check_ids(execution_id for execution_id, _ in seen)
         return await reading.unread(self._db, seen)
 
-    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+    async def enqueue(
+        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    ) -> list[Enqueued | Refusal]:
         """Take commands."""
         check_ids(command.execution_id for command in commands)
-        return await commanding.enqueue(self._db, commands, now)
+        db = self._db
+        if standing is not None:
+            return await commanding.enqueue_while(db, commands, now, standing)
+        return await commanding.enqueue(db, commands, now)
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None

@@ -11,10 +11,11 @@ from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreUnusable
 from layover.ports.records import CLOSED, ChangedPoint, Claimed, Command, Enqueue, Enqueued, Head, Refusal, Reserved
 from layover.stores.ids import key
-from layover.stores.refusals import execution_closed, point_closed, unknown_execution, unknown_point
+from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
 from layover.stores.sqlite import auditing
 from layover.stores.sqlite.appending import change_point
 from layover.stores.sqlite.reading import commands_after, head_by, point_by
+from layover.stores.sqlite.standing import standings
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -24,11 +25,16 @@ if TYPE_CHECKING:
 
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
+    from layover.ports.access import Standing
     from layover.ports.records import AuditEntry, Claim
 
 
-def enqueue(db: apsw.Connection, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
-    """Take commands for executions that are not closed."""
+def enqueue(
+    db: apsw.Connection, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+) -> list[Enqueued | Refusal]:
+    """Take commands for executions that are not closed; with a standing, only while that is noted."""
+    if standing is not None and standings(db, [standing.workflow]) != [standing]:
+        return [superseded(standing.workflow)] * len(commands)
     return [_enqueue(db, command, now) for command in commands]
 
 

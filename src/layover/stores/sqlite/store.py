@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import apsw
 
     from layover.core.engine.commands import Answer
+    from layover.ports.access import Standing
     from layover.ports.moving import Batch, KeptSignal, Size, UsedRate, Whole
     from layover.ports.records import (
         Admission,
@@ -218,10 +219,12 @@ class SqliteStore(SqliteAccess):
         """Look for commands that others have sent, even by a process that came and went meanwhile."""
         return await self._read(lambda db: reading.unread(db, seen))
 
-    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+    async def enqueue(
+        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    ) -> list[Enqueued | Refusal]:
         """Take commands."""
         check_ids(command.execution_id for command in commands)
-        return await self._write(lambda db: commanding.enqueue(db, commands, now))
+        return await self._write(lambda db: commanding.enqueue(db, commands, now, standing))
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
