@@ -55,11 +55,13 @@ def _claiming(state: State, name: Name, without: Rule | None) -> Iterator[Step[S
         return
     if head.claims == 0 and name == "two":
         return  # the two are alike, so who comes first may be chosen
-    stray = instance.stray
+    stray, breach = instance.stray, None
     if instance.driver is not None:
-        if not instance.driver.lease_over or stray is not None:
+        if without is not Rule.OWN_LEASES_COME_FIRST or not instance.driver.lease_over or stray is not None:
             return
         stray = instance.driver  # it still drives under a claim that has passed, and claims anew
+        if stray.call is not None and head.owner == name:
+            breach = Invariant.CALLED_BY_ONE_HAND
     limited = without is not Rule.TAKEOVERS_ARE_LIMITED
     if limited and head.owner is not None and head.takeovers >= db.TAKEOVER_LIMIT:
         aside = db.pause_as_incident(state.tables, name, without)
@@ -67,7 +69,7 @@ def _claiming(state: State, name: Name, without: Rule | None) -> Iterator[Step[S
         return
     tables = db.claim(state.tables, name, without)
     driver = Driver(tables.head.claims, tables.head.epoch, tables.log(), tables.head.last_seq)
-    claimed = state._replace(tables=tables)
+    claimed = state._replace(tables=tables, breach=breach)
     driven = claimed.with_instance(name, instance._replace(driver=driver, stray=stray))
     yield Step(Did.CLAIMED, f"{name}: claims it, epoch {driver.epoch}", driven)
     if state.budget.lost_claims:

@@ -66,7 +66,6 @@ def _one(rule: Rule, breaks: Invariant, **budget: int) -> Case:
 CASES = [
     _one(Rule.APPEND_NAMES_THE_OWNER, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
     _one(Rule.APPEND_NAMES_THE_EPOCH, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
-    _one(Rule.APPEND_NAMES_THE_EPOCH, Invariant.CALLED_UNDER_LEASE, delays=1, stops=1),
     _one(Rule.APPEND_NAMES_LAST_SEQ, Invariant.LOG_IS_ONE_LINE, delays=1),
     _one(Rule.APPEND_NAMES_COMMANDS_SEQ, Invariant.ANSWER_KEPT, answers=1),
     _one(Rule.APPEND_NAMES_COMMANDS_SEQ, Invariant.PAUSE_OBEYED, pauses=1),
@@ -83,6 +82,7 @@ CASES = [
     _one(Rule.CLAIM_RAISES_EPOCH, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
     _one(Rule.TAKEOVERS_ARE_LIMITED, Invariant.NO_SPINNING, crashes=3),
     _one(Rule.RENEWAL_NAMES_WHAT_IS_DRIVEN, Invariant.NO_STILLNESS, lost_claims=1),
+    _one(Rule.OWN_LEASES_COME_FIRST, Invariant.CALLED_BY_ONE_HAND, stops=1),
     _one(Rule.CALL_CHECKS_THE_LEASE, Invariant.CALLED_UNDER_LEASE, stops=1),
     _one(Rule.TIME_IS_THE_DATABASE_S, Invariant.CALLED_UNDER_LEASE),
     _one(Rule.REST_NAMES_THE_NEXT_WAKE, Invariant.NO_STILLNESS),

@@ -28,7 +28,7 @@ def test_the_protocol_holds() -> None:
         states += report.states
         seen |= report.kinds
     # A model that explores nothing breaks nothing either.
-    assert states > 250_000
+    assert states > 180_000
     assert seen == set(Did) - NEVER_SEEN
 
 

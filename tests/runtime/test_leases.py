@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Sequence  # noqa: TC003 - read by pytest
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Any
 
 import pytest
 
 from layover.core.engine.codec import encode_events
 from layover.core.engine.events import NodeCompleted
+from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.ports.records import Claim, Lease
+from layover.ports.store import Store  # noqa: TC001 - read by pytest
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
-from tests.runtime.harness import HandWound, Held, address_in, call, delay, end, engine_at, engine_on, flow, look, until
+from tests.runtime.harness import (
+    HandWound,
+    Held,
+    Scripted,
+    address_in,
+    call,
+    delay,
+    end,
+    engine_at,
+    engine_on,
+    fan_out,
+    flow,
+    look,
+    until,
+)
 from tests.runtime.tables import Tables
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
 FLOW = flow(call("a"), call("b"), end(["${nodes.a}", "${nodes.b}"]))
 FAR = 3_600_000
+LEASE = 1_200  # short enough to outlast, and long enough for a server that is busy
 NEVER = {"poll": FAR, "command_poll": FAR, "lease_ttl": 30_000}  # nothing but the test moves what it looks at
+
+
+class Mute:
+    """In place of a store: one that can be told not to answer renewals."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.mute = False
+        self._asked: asyncio.Queue[None] = asyncio.Queue()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def renewals(self) -> None:
+        """Have only the event loop renew."""
+
+    async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+        if self.mute:
+            self._asked.put_nowait(None)
+            await asyncio.Event().wait()
+        return await self.store.renew(instance, leases, until)
+
+    async def unanswered(self, count: int) -> None:
+        """Wait until it was asked so many times in vain."""
+        for _ in range(count):
+            await self._asked.get()
 
 
 async def steal(engine: Engine, execution_id: str, lease_until: int = 10**15) -> Lease:
@@ -115,24 +162,103 @@ async def test_another_engine_takes_over_what_has_run_out_and_the_first_is_fence
         assert [one.node for one in events if isinstance(one, NodeCompleted)] == ["a", "b", "finish"]
 
 
+def sleep(engine: Engine, clock: HandWound, milliseconds: int) -> None:
+    """Let time pass as if the machine had slept: nothing was renewed meanwhile."""
+    clock.now += milliseconds
+    engine.instance.clock.set(clock.now)
+
+
 async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
+        await settle(engine)
+        await engine.register(flow(fan_out(call("a")), end("${nodes.each}")))
+        started = await engine.start("flow", [1, 2])
+        await work.all_begun(2)
+        driven = engine.instance.driver.driven[started.id]
+        lease = await steal(engine, started.id)
+        sleep(engine, clock, 60_000)
+        assert not await driven.regains_lease()
+        assert started.id not in engine.instance.driver.driven
+        await engine.instance.store.release("thief", [lease], 0)
+        look(engine)
+        for again in await work.all_begun(2):
+            assert again.context.attempt == 2
+            again.returns(1)
+        assert await engine.result(started.id) == [1, 1]
+
+
+async def test_an_engine_that_slept_past_its_leases_goes_on_with_its_calls(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
         await settle(engine)
         await engine.register(FLOW)
         started = await engine.start("flow")
-        first = await work.begun()
-        clock.now += 60_000
-        engine.instance.clock.set(clock.now)  # as if the machine had slept
-        first.returns(1)
-        await until(engine, started.id, lambda head: head.last_seq > started.last_seq)
-        await engine.instance.driver.freed.wait()
-        assert len(work.calls) == 1
+        running = await work.begun()
+        sleep(engine, clock, 60_000)
         look(engine)
-        again = await work.begun()
-        assert (again.context.context_id, again.context.attempt) == ("b", 2)
-        again.returns(2)
+        await engine.start("nap", wait="end")  # it has looked what is due
+        assert not running.cancelled.is_set()
+        sleep(engine, clock, 60_000)
+        running.returns(1)
+        (await work.begun()).returns(2)
         assert await engine.result(started.id) == [1, 2]
+        assert [(one.context.context_id, one.context.attempt) for one in work.calls] == [("a", 1), ("b", 1)]
+        row = await engine.instance.store.get(started.id)
+        assert row is not None
+        assert (row.head.epoch, row.head.takeovers) == (1, 0)
+
+
+async def test_nothing_is_claimed_while_the_leases_of_what_is_driven_cannot_be_renewed(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    store = Mute(clock.store(tmp_path))
+    async with engine_on(store, work, lease_ttl=600, poll=20) as engine:
+        await engine.register(FLOW)
+        started = await engine.start("flow")
+        running = await work.begun()
+        store.mute = True
+        sleep(engine, clock, 60_000)
+        await store.unanswered(3)
+        store.mute = False
+        running.returns(1)
+        (await work.begun()).returns(2)
+        assert await engine.result(started.id) == [1, 2]
+        assert len(work.calls) == 2
+
+
+async def test_leases_are_renewed_while_a_function_holds_up_everything_else(tmp_path: Path) -> None:
+    renewed: list[bool] = []
+
+    async def hog(context: NodeContext) -> int:
+        driven = engine.instance.driver.driven[context.execution_id]
+        first, guard = driven.lease_until, time.monotonic() + 60
+        while driven.lease_until < first + LEASE and time.monotonic() < guard:
+            time.sleep(0.001)  # noqa: ASYNC251 - it holds on to the loop for longer than its lease
+        renewed.append(driven.lease_until >= first + LEASE)
+        return context.attempt
+
+    async with engine_at(tmp_path, hog, lease_ttl=LEASE) as engine:
+        await engine.register(flow(call("a", "hog")))
+        assert (await engine.start("flow", wait="end")).output == 1
+        assert renewed == [True]
+
+
+async def test_leases_are_not_renewed_for_ever_while_a_function_holds_up_everything_else(tmp_path: Path) -> None:
+    seen: list[bool] = []
+
+    async def hog(context: NodeContext) -> int:
+        guard = time.monotonic() + 60
+        driven = engine.instance.driver.driven[context.execution_id]
+        while (engine.is_working or driven.has_lease()) and time.monotonic() < guard:
+            time.sleep(0.001)  # noqa: ASYNC251 - it holds on to the loop
+        seen.append(engine.is_working or driven.has_lease())
+        return context.attempt
+
+    async with engine_at(tmp_path, hog, Scripted("well"), lease_ttl=LEASE, blocked_limit=LEASE) as engine:
+        await engine.register(flow(call("a", "hog"), call("b")))
+        assert (await engine.start("flow", wait="end")).output == "well"
+        assert seen == [False]
+        assert engine.is_working
 
 
 async def test_an_execution_that_loses_one_instance_after_the_other_is_held(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ import pytest
 
 from layover import Engine
 from layover.nodes.context import NodeContext  # noqa: TC001 - a registry reads the annotations of functions
+from layover.ports.commit_points import CommitPoint, watch
 from layover.ports.errors import StoreUnavailable
 from layover.runtime.verify import violations
 from layover.stores.postgres import PostgresStore
 from tests.conftest import FACTOR
-from tests.runtime.harness import call, child, delay, end, flow, form, settings_with, until_status
+from tests.runtime.harness import Held, call, child, delay, end, flow, form, settings_with, until_status
 from tests.servers.postgres import run
 from tests.servers.proxy import Proxy
 from tests.servers.server import PostgresServer
@@ -179,6 +180,39 @@ async def test_engines_come_through_lines_that_are_cut_anywhere(
         await come_through(proxy.address(address), cut, CUTS)
     assert [record.getMessage() for record in caplog.records] == []
     await is_sound(address)
+
+
+async def test_an_engine_keeps_its_leases_when_its_connections_fall_silent(server: PostgresServer) -> None:
+    address = f"{server.address()}?schema=layover_silent&statement_timeout=100"
+    work, renewed = Held(), asyncio.Event()
+    async with Proxy(address) as proxy:
+        settings = settings_with(lease_ttl=3_000)
+        async with Engine(proxy.address(address), nodes=[work], settings=settings) as engine:
+            await engine.register(flow(call("a"), end("${nodes.a}")))
+            started = await engine.start("flow")
+            running = await work.begun()
+            driven = engine.instance.driver.driven[started.id]
+            first = driven.lease_until
+            proxy.silence()
+            loop = asyncio.get_running_loop()
+
+            def reached(point: CommitPoint) -> None:
+                if point is CommitPoint.LEASES_RENEWED:
+                    loop.call_soon_threadsafe(renewed.set)
+
+            watch(reached)
+            try:
+                while driven.lease_until < first + 3_000:  # it holds beyond the end of the lease that it had
+                    await renewed.wait()
+                    renewed.clear()
+            finally:
+                watch(None)
+            running.returns("well")
+            assert await insist(lambda: engine.result(started.id)) == "well"
+            assert len(work.calls) == 1
+            row = await engine.instance.store.get(started.id)
+            assert row is not None
+            assert (row.head.epoch, row.head.takeovers) == (1, 0)
 
 
 async def test_an_engine_does_not_start_without_its_server_and_does_when_it_is_back(server: PostgresServer) -> None:

@@ -36,6 +36,7 @@ class _Link:
         self.server = server
         self.is_cut = False
         self.is_awaited = True
+        self.is_silent = False
         self.is_over = asyncio.Event()  # the server has let go of it
 
     def cut(self) -> None:
@@ -129,6 +130,11 @@ class Proxy:
         for link in self._links:
             link.client.write(data)
 
+    def silence(self) -> None:
+        """Pass on nothing more on the connections that there are, and leave them open; new ones are passed on."""
+        for link in self._links:
+            link.is_silent = True
+
     def stall(self) -> None:
         """Pass on nothing, for as long as it takes."""
         self._going.clear()
@@ -173,7 +179,7 @@ class Proxy:
 
     async def _pass_on(self, way: Way, data: bytes, link: _Link) -> None:
         await self._going.wait()
-        if link.is_cut:
+        if link.is_cut or link.is_silent:
             return
         allowed, is_last = self._allowed(way, data)
         self.passed[way] += len(allowed)

@@ -70,6 +70,9 @@ class RunPlane(Protocol):
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is really driven; return the executions that were lost."""
 
+    def renewals(self) -> Renewals | None:
+        """Return a way to renew from another thread, if there is one."""
+
     async def release(
         self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
     ) -> None:
@@ -103,6 +106,16 @@ class RunPlane(Protocol):
 
         Whoever wishes to drive the execution because of it claims it at the same time, if nobody drives it.
         """
+
+
+class Renewals(Protocol):
+    """A way to renew leases that does not depend on the event loop, nor on connections that others use."""
+
+    def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
+        """Keep what is driven; return the executions that were lost. Called on one thread, for so many seconds."""
+
+    def close(self) -> None:
+        """Let go of it, on the same thread."""
 
 
 class Outboxes(Protocol):

@@ -153,7 +153,7 @@ class Caller:
         driven, call = out.driven, out.call
         told: Told | None = None
         try:
-            if not out.stopped and self._may_begin(out, worker):
+            if not out.stopped and await self._may_begin(out, worker):
                 function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
                 if call.heartbeat is not None:
                     out.pulse = Pulse(self._timers, call.heartbeat, partial(self._give_up, out))
@@ -187,10 +187,12 @@ class Caller:
             self.give_back(call.node_type)
             self._tell(driven, out, told)
 
-    def _may_begin(self, out: CallOut, worker: asyncio.Task[None]) -> bool:
+    async def _may_begin(self, out: CallOut, worker: asyncio.Task[None]) -> bool:
         """Return whether the execution is still ours, just before the call; if it is not, let go of it."""
-        if not out.driven.has_lease():
+        if not (out.driven.has_lease() or await out.driven.regains_lease()):
             out.driven.drop()
+            return False
+        if out.stopped:
             return False
         reached(CommitPoint.CALL_STARTING)
         out.worker = worker

@@ -73,7 +73,7 @@ class Claimer:
             return True
         began = driver.loop.time()
         driver.clock.set(await self._store.now())
-        now = driver.clock.now()
+        now = await driver.claiming_time()
         self._next = now + driver.settings.poll
         lease_until = now + driver.settings.lease_ttl
         types = self._registry.names()

@@ -276,7 +276,7 @@ class Control(Executions):
     async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
         instance = self.instance
-        now = instance.clock.now()
+        now = await instance.driver.claiming_time()
         lease_until = now + instance.settings.lease_ttl
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until, execution_id=head.execution_id)
         claims = await instance.store.claim(wish)

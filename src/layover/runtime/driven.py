@@ -188,6 +188,14 @@ class Driven:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
         return not self.dropped and self._driver.clock.now() < self.lease_until
 
+    async def regains_lease(self) -> bool:
+        """Renew a lease that has run out: unless somebody else has taken the execution over, it is still ours."""
+        try:
+            await self._driver.cover()
+        except StoreError as error:
+            _log.warning("lease_over execution=%s epoch=%d error=%s", self.id, self.epoch, error.message)
+        return self.has_lease()
+
     def hear(self, command: Command) -> None:
         """Take a durable command that was sent to it."""
         if self.heard.hear(command) and self._append is None:

@@ -23,7 +23,7 @@ from layover.runtime.driven import Driven
 from layover.runtime.stranded import missing_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from layover.core.plan import Plan
     from layover.ports.access import Standing
@@ -88,6 +88,8 @@ class Driver:
         self.on_due: Callable[[int], None] | None = None
         self.on_messages: Callable[[Sequence[Message]], None] | None = None
         self.on_hint: Callable[[Hint], None] | None = None
+        self.cover: Callable[[], Awaitable[None]] = _uncovered
+        self.covered_until = 0  # the leases of all that is driven last at least so long
         self._releases: set[asyncio.Task[None]] = set()
 
     # Beginning
@@ -119,7 +121,7 @@ class Driver:
         )
         driven.first_message, driven.first_audit = message, audit
         if execution_id not in self.driven:
-            self.driven[execution_id] = driven
+            self._drive(driven)
         driven.feed(create)
         return driven
 
@@ -227,11 +229,26 @@ class Driver:
         before = self.driven.pop(head.execution_id, None)
         if before is not None:
             before.drop()
-        self.driven[head.execution_id] = driven
+        self._drive(driven)
         driven.first_message, driven.first_audit = message, audit
         driven.paused_at = head.paused_at
         driven.feed(*first, *self._first_inputs(driven, claimed))
         return driven
+
+    def _drive(self, driven: Driven) -> None:
+        self.driven[driven.id] = driven
+        self.covered_until = min(self.covered_until, driven.lease_until)
+
+    async def claiming_time(self) -> int:
+        """Return the time for a claim; nothing that is driven here is due at it, so nothing is taken from ourselves."""
+        if self.covered_until <= self.clock.now():
+            await self.cover()
+        return self.clock.now()
+
+    def measure_cover(self) -> None:
+        """Note until when the leases of all that is driven last at least, after they were renewed."""
+        latest = self.clock.now() + self.settings.lease_ttl
+        self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=latest)
 
     def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
         """Return what a leg begins with: calls that were out are made again, commands are obeyed, due timers fire."""
@@ -370,6 +387,10 @@ class Driver:
     def room(self) -> int:
         """How many more executions can be driven."""
         return self.settings.executions - len(self.driven)
+
+
+async def _uncovered() -> None:
+    """Renew nothing, before there is anybody who renews."""
 
 
 def _lease(claimed: Claimed) -> Lease:

@@ -18,6 +18,7 @@ from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
 from layover.runtime.outside import Outside
 from layover.runtime.settings import Settings
+from layover.runtime.standby import Standby
 from layover.runtime.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Engine(Outside):
             self._registry.add_probe(name, probe)
         self._services: list[asyncio.Task[None]] = []
         self._watchdog: Watchdog | None = None
+        self._standby: Standby | None = None
 
     async def __aenter__(self) -> Self:
         clock = self._clock
@@ -66,6 +68,7 @@ class Engine(Outside):
         self._running = instance
         instance.listen()
         self._watchdog = Watchdog(self._settings.blocked_after / 1000)
+        self._standby = Standby(self._store, instance.driver)
         self._serve(
             instance.claimer.run(),
             instance.courier.run(),
@@ -105,6 +108,8 @@ class Engine(Outside):
             self._services.clear()
             if self._watchdog is not None:
                 self._watchdog.stop()
+            if self._standby is not None:
+                self._standby.stop()
             await self._store.close()
             await self._http.close()
             _log.info("engine_closed instance=%s", instance.id)
@@ -113,6 +118,8 @@ class Engine(Outside):
     def is_working(self) -> bool:
         """Whether it looks for work, and finds it if there is any."""
         instance = self._running
+        if self._standby is not None and self._standby.has_let_go:
+            return False
         return instance is not None and not instance.claimer.failing and not any(one.done() for one in self._services)
 
     async def serve(self) -> None:

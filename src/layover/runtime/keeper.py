@@ -1,4 +1,9 @@
-"""Keeping what is driven: leases are renewed long before they run out, and commands sent by others are noticed."""
+"""Keeping what is driven: leases are renewed long before they run out, and commands sent by others are noticed.
+
+A renewal has only a part of a lease to be answered in: on a connection that has gone silent it is given up in time for
+another. Nothing is claimed before what is driven here is covered: an instance that could not renew in time (its machine
+slept, its process was stopped) would take over from itself, and make calls again that it is still making.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,18 @@ import logging
 from typing import TYPE_CHECKING
 
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.errors import StoreError
+from layover.ports.errors import StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from layover.ports.store import Store
+    from layover.runtime.driven import Driven
     from layover.runtime.driver import Driver
+
+RENEWALS = 3  # in the length of a lease
+ATTEMPTS = 6  # that find time in it, one after the other
+_AFTER_FAILURE = 30  # parts of a lease that pass between an attempt that failed and the next
 
 _log = logging.getLogger("layover.keeper")
 
@@ -24,33 +34,50 @@ class Keeper:
     def __init__(self, store: Store, driver: Driver) -> None:
         self._store = store
         self._driver = driver
+        self._renewing = asyncio.Lock()
+        driver.cover = self.cover
 
     async def renew(self) -> None:
         """Renew again and again, three times in the length of a lease."""
+        ttl = self._driver.settings.lease_ttl / 1000
+        pause = ttl / RENEWALS
         while True:
-            await asyncio.sleep(self._driver.settings.lease_ttl / 3000)
+            await asyncio.sleep(pause)
             try:
-                await self.renew_once()
+                async with self._renewing:
+                    await self.renew_once()
+                pause = ttl / RENEWALS
             except StoreError as error:
                 _log.warning("renewal_failed error=%s", error.message)
+                pause = ttl / _AFTER_FAILURE
+
+    async def cover(self) -> None:
+        """Renew at once unless every lease lasts beyond this moment; raise if some do not then."""
+        driver = self._driver
+        async with self._renewing:
+            driver.clock.set(await self._store.now())
+            if driver.covered_until > driver.clock.now():
+                return  # somebody else has just seen to it
+            await self.renew_once()
+            if driver.covered_until <= driver.clock.now():
+                raise StoreUnavailable("The start of an execution has outlived its lease.", code="uncovered")
 
     async def renew_once(self) -> None:
         """Renew every lease; what was lost is dropped."""
         driver = self._driver
         driver.clock.set(await self._store.now())
         until = driver.clock.now() + driver.settings.lease_ttl  # taken before it is sent: it can only be too early
-        kept = [driven for driven in driver.driven.values() if driven.new is None]
-        if not kept:
-            return
-        leases = [driven.lease for driven in kept]
-        lost = set(await self._store.renew(driver.instance, leases, until))
-        reached(CommitPoint.LEASES_RENEWED)
-        for driven in kept:
-            if driven.id not in lost:
-                driven.lease_until = until
-            elif not driven.dropped:
-                _log.warning("lease_lost execution=%s epoch=%d", driven.id, driven.epoch)
-                driven.drop()
+        kept = renewable(driver)
+        if kept:
+            try:
+                async with asyncio.timeout(driver.settings.lease_ttl / 1000 / ATTEMPTS):
+                    lost = await self._store.renew(driver.instance, [driven.lease for driven in kept], until)
+            except TimeoutError as error:
+                raise StoreUnavailable("A renewal was not answered in time.", code="too_slow") from error
+            reached(CommitPoint.LEASES_RENEWED)
+            renewed(kept, lost, until)
+            drop(kept, lost)
+        driver.measure_cover()
 
     async def listen(self) -> None:
         """Notice commands that other processes have sent to what is driven here."""
@@ -72,3 +99,25 @@ class Keeper:
                     driver.hear(execution_id, command)
         except StoreError as error:
             _log.warning("poll_failed error=%s", error.message)
+
+
+def renewable(driver: Driver) -> list[Driven]:
+    """Return what is driven and durable: what is just being created is not there to be renewed."""
+    return [driven for driven in list(driver.driven.values()) if driven.new is None]
+
+
+def renewed(kept: Sequence[Driven], lost: Sequence[str], until: int) -> None:
+    """Take note of a renewal; another one may have come to its end before."""
+    gone = set(lost)
+    for driven in kept:
+        if driven.id not in gone and driven.lease_until < until:
+            driven.lease_until = until
+
+
+def drop(kept: Sequence[Driven], lost: Sequence[str]) -> None:
+    """Let go of what was lost."""
+    gone = set(lost)
+    for driven in kept:
+        if driven.id in gone and not driven.dropped:
+            _log.warning("lease_lost execution=%s epoch=%d", driven.id, driven.epoch)
+            driven.drop()

@@ -131,6 +131,9 @@ class MortalStore:
         self._life = life
         self.lanes = store.lanes
 
+    def renewals(self) -> None:
+        """Return nothing: a thread would go on renewing after the death of its engine."""
+
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._store, name)
 
@@ -167,6 +170,8 @@ class MortalEngine(Engine):
         self._services.clear()
         if self._watchdog is not None:
             self._watchdog.stop()
+        if self._standby is not None:
+            self._standby.stop()
         if instance is not None:
             instance.caller.dismiss()
         await self._http.close()

@@ -77,3 +77,23 @@ async def test_who_lost_its_lease_writes_nothing_even_if_nobody_else_has_written
     first = next(n for n, event in enumerate(events) if isinstance(event, ev.NodeStarted))
     assert isinstance(events[first + 1], ev.LegStarted), "it went on without a lease"
     assert [(node, attempt) for _, node, attempt in world.effects.read()][:2] == [("a", 1), ("a", 2)]
+
+
+STOPPED_AT = [("patient", CommitPoint.LEASES_RENEWED, 1), ("parallel", CommitPoint.CALL_RETURNED, 1)]
+
+
+@pytest.mark.parametrize(("only", "point", "n"), STOPPED_AT)
+async def test_who_stood_still_for_too_long_goes_on_if_nobody_took_over(
+    world: World, only: str, point: CommitPoint, n: int
+) -> None:
+    stopped = world.run(stop_at=(point, n), only=(only,), settings={"lease_ttl": 600})
+    stopped.is_stopped()
+    await world.leases_run_out()
+    stopped.goes_on()
+    assert stopped.is_done() == [OUTPUTS[only]]
+    legs = [event.cause for _, event in await world.events() if isinstance(event, ev.LegStarted)]
+    assert "recovered" not in legs, "it took over from itself"
+    called = [(node, attempt) for _, node, attempt in world.effects.read()]
+    assert len(set(called)) == len(called)
+    assert {attempt for _, attempt in called} == {1}, "a call was made again although nobody took over"
+    await world.is_sound()

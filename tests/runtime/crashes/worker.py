@@ -61,7 +61,8 @@ class Reaper:
                     os.kill(os.getpid(), signal.SIGKILL)
                 say("standing")
                 sys.stdin.readline()
-        if point is CommitPoint.LEASES_RENEWED and self._point != point and self._loop and self.renewed:
+        is_beyond = self._point != point or self._left < 0
+        if point is CommitPoint.LEASES_RENEWED and is_beyond and self._loop and self.renewed:
             self._loop.call_soon_threadsafe(self.renewed.set)
 
     def event(self) -> asyncio.Event:

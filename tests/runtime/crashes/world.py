@@ -220,6 +220,18 @@ class World:
             assert store is not None
             return [row.head for row in await store.page(ExecutionFilter(limit=10_000))]
 
+    async def leases_run_out(self) -> None:
+        """Wait until the lease of every execution that somebody drives has run out, by the time of the database."""
+        store = self.store()
+        await store.open("clock")
+        try:
+            driven = [head.wake_at or 0 for head in await self.heads() if head.owner is not None]
+            assert driven
+            await asyncio.sleep((max(driven) - await store.now() + 1) / 1000)
+            assert await store.now() > max(driven)
+        finally:
+            await store.close()
+
     async def _has_what_was_acknowledged(self, store: Inspectable) -> None:
         for id_ in self.acknowledged():
             assert await store.get(id_) is not None, f"{id_} was acknowledged, and is gone"

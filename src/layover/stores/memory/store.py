@@ -120,6 +120,9 @@ class MemoryStore(MemoryAccess):
         check_ids(lease.execution_id for lease in leases)
         return claiming.renew(await self._turn(), instance, leases, until)
 
+    def renewals(self) -> None:
+        """Return nothing: nobody but this process can take anything over."""
+
     async def release(
         self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
     ) -> None:

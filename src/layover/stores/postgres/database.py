@@ -116,8 +116,9 @@ class Database:
                 leave = self._connections.give
                 try:
                     return await use(connection)
-                except (TimeoutError, asyncpg.InternalClientError):
+                except (TimeoutError, asyncio.CancelledError, asyncpg.InternalClientError):
                     # The server is silent, and the next one would wait as long again; or it has ended this connection.
+                    # Who gives up waiting has not heard from it either.
                     leave = self._connections.end
                     raise
                 finally:

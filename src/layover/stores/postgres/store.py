@@ -36,6 +36,7 @@ from layover.stores.postgres.database import Database
 from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
 from layover.stores.postgres.neighbours import Neighbours
+from layover.stores.postgres.renewals import PostgresRenewals
 from layover.stores.postgres.server_clock import ServerClock, running
 
 if TYPE_CHECKING:
@@ -228,6 +229,10 @@ class PostgresStore(PostgresAccess):
         """Keep what is driven."""
         check_ids(lease.execution_id for lease in leases)
         return await claiming.renew(self._db, instance, leases, until)
+
+    def renewals(self) -> PostgresRenewals:
+        """Return a way to renew from another thread, over a connection of its own."""
+        return PostgresRenewals(self.address)
 
     async def release(
         self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()

@@ -31,6 +31,7 @@ from layover.stores.sqlite.access import SqliteAccess
 from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, translated, write_ahead
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.readers import Readers
+from layover.stores.sqlite.renewals import SqliteRenewals
 from layover.stores.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -198,6 +199,12 @@ class SqliteStore(SqliteAccess):
         """Keep what is driven."""
         check_ids(lease.execution_id for lease in leases)
         return await self._write(lambda db: claiming.renew(db, instance, leases, until))
+
+    def renewals(self) -> SqliteRenewals:
+        """Return a way to renew from another thread: through the writer, which is one."""
+        if self._writer is None:
+            raise _not_open()
+        return SqliteRenewals(self._writer)
 
     async def release(
         self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import Future
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -32,7 +33,7 @@ _BREAK = 0.002
 
 class _Job(NamedTuple):
     work: Callable[[apsw.Connection], object]
-    done: asyncio.Future[object]
+    done: asyncio.Future[object] | Future[object]
 
 
 class Writer:
@@ -45,6 +46,7 @@ class Writer:
         self._waiting: list[_Job] = []
         self._wanted = threading.Condition()
         self._stopped = False
+        self._threads_wait = 0  # jobs of other threads than the event loop's
         self.shared = False
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="layover-writer", daemon=True)
@@ -59,6 +61,20 @@ class Writer:
             self._waiting.append(_Job(work, done))  # type: ignore[arg-type]  # futures are invariant
             self._wanted.notify()
         return done
+
+    def write_from_thread(self, work: Callable[[apsw.Connection], T], timeout: float) -> T:
+        """Do the same for another thread than that of the event loop, which waits for so many seconds."""
+        done: Future[T] = Future()
+        with self._wanted:
+            if self._stopped:
+                raise StoreUnavailable("The store is closed.", code="closed")
+            self._waiting.append(_Job(work, done))  # type: ignore[arg-type]  # futures are invariant
+            self._threads_wait += 1
+            self._wanted.notify()
+        try:
+            return done.result(timeout)
+        except TimeoutError as error:
+            raise StoreUnavailable(f"{self._path} took too long to answer.", code="too_slow") from error
 
     async def stop(self) -> None:
         """Finish what waits, then close the connection."""
@@ -117,6 +133,11 @@ class Writer:
         return ours
 
     def _answer(self, answers: list[tuple[_Job, object]]) -> None:
+        if self._threads_wait:
+            told = [one for one in answers if isinstance(one[0].done, Future)]
+            self._threads_wait -= len(told)
+            _deliver(told)  # now: the event loop may be busy
+            answers = [one for one in answers if not isinstance(one[0].done, Future)]
         try:
             self._loop.call_soon_threadsafe(_deliver, answers)
         except RuntimeError:  # the loop is closed: nobody waits any more

@@ -1,0 +1,60 @@
+"""Renewing leases from another thread, over a connection that nobody else uses.
+
+A connection that was silent for too long is not asked again: the next renewal opens another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from layover.ports.errors import StoreError
+from layover.stores.postgres import claiming
+from layover.stores.postgres.connections import connect
+from layover.stores.postgres.database import Transaction
+from layover.stores.postgres.errors import OF_DRIVER, told
+from layover.stores.postgres.statements import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import asyncpg
+
+    from layover.ports.records import Lease
+    from layover.stores.postgres.address import Address
+
+
+class PostgresRenewals:
+    """One connection on an event loop of its own, which runs while something is renewed."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._sql = statements(address.schema)
+        self._runner = asyncio.Runner()
+        self._connection: asyncpg.Connection | None = None
+
+    def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
+        """Keep what is driven; return what was lost."""
+        return self._runner.run(self._within(timeout, instance, leases, until))
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._drop()
+        self._runner.close()
+
+    async def _within(self, seconds: float, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+        try:
+            async with asyncio.timeout(seconds):
+                if self._connection is None or self._connection.is_closed():
+                    self._connection = await connect(self._address, "layover leases")
+                return await claiming.renew(Transaction(self._connection, self._sql), instance, leases, until)
+        except StoreError:
+            raise
+        except OF_DRIVER as error:
+            self._drop()
+            raise told(error, self._address.shown) from error
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
