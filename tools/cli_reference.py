@@ -13,8 +13,9 @@ HEADING = """# The command line
 <!-- Written by tools/cli_reference.py; change the commands instead. -->
 
 Commands that look (`ls`, `show`, `history`, `why`, `inbox`, `doctor`, `verify`) only read. Commands that act write down
-what is asked and end: a running instance takes it at its next step, and they say so if there is none. Only `run`,
-`worker` and `serve` drive executions.
+what is asked and end: a running instance applies it at its next step, and they say so if there is none. What operators
+do (`pause`, `resume`, `cancel`, `retry`, `rewind`) waits up to ten seconds for that, and shows the state after it. Only
+`run`, `worker` and `serve` drive executions.
 
 With `--url` and a key they ask a server in place of a database, and print the same:
 [how to](../how-to/use-it-over-http.md).

@@ -239,6 +239,7 @@ async def test_a_resume_may_decide_the_only_approval(tmp_path: Path, body: dict[
         resumed = await api.post(f"/executions/{execution['id']}/resume", body, as_="mia:operator,approver")
 
         assert resumed.status == 200
+        assert (resumed.json["waiting_on"], resumed.json["resume_count"]) == ([], 1)
         assert await ended(api, execution["id"]) == output
         act = "approval.approve" if output == "approved" else "approval.reject"
         assert await acts(api, execution["id"]) == [("mia", act, execution["points"]["review"])]

@@ -55,6 +55,21 @@ async def test_with_a_running_instance_that_takes_it(tmp_path: Path) -> None:
         assert await engine.result(id_) == 5
 
 
+async def test_a_pause_shows_the_state_after_a_running_instance_has_applied_it(tmp_path: Path) -> None:
+    async with Engine(f"sqlite:///{tmp_path / 'app.db'}") as engine:
+        await engine.register({"name": "f", "nodes": [{"id": "wait", "type": "delay", "duration": "1h"}]})
+        id_ = (await engine.start("f", wait="rest")).id
+        command = await asyncio.create_subprocess_exec(
+            ".venv/bin/layover",
+            *("pause", id_, "--db", str(tmp_path / "app.db")),
+            stdout=-1,
+            stderr=-1,
+            cwd=Path(__file__).parents[2],
+        )
+        out, err = await command.communicate()
+        assert (out.decode(), err) == (f"Pause of {id_} is taken; it is paused.\n", b"")
+
+
 def test_a_point_is_named_by_its_own_id_too(cli: Run, waiting: str) -> None:
     assert waiting
     (item,) = cli("inbox", "--json").json["items"]

@@ -76,6 +76,10 @@ class Looking(Protocol):
 class Client(Looking, Protocol):
     """What commands that act ask, too; each is durable when it returns."""
 
+    @property
+    def is_applied(self) -> bool:
+        """Whether what an operator asked last has been applied."""
+
     async def answer(
         self, point_id: str, data: object, *, approved: bool | None = None, comment: str = ""
     ) -> PausePoint:

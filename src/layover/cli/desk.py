@@ -1,16 +1,17 @@
 """An engine that drives nothing: it looks, and writes down what it is asked for whoever drives.
 
 A command of an operator is over in a moment, so it takes up no work: what it has written is durable, and an instance
-that is running takes it at its next step. Only what is closed is opened again here, because that cannot wait in a
-queue; nothing of it is started, it is given back at once.
+that is running takes it at its next step, which is waited for up to ten seconds. Only what is closed is opened again
+here, because that cannot wait in a queue; nothing of it is started, it is given back at once.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from layover.bootstrap import living_instances
 from layover.nodes.registry import Registry
-from layover.ports.records import PointFilter
+from layover.ports.records import CLOSED, PointFilter
 from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
 from layover.runtime.outside import Outside
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
 class Desk(Outside):
     """What the command line asks of a database, open from `async with` to its end."""
 
-    def __init__(self, store: Inspectable, *, acts: bool) -> None:
+    def __init__(self, store: Inspectable, db: str, *, acts: bool) -> None:
         self._store = store
+        self._db = db
         self._acts = acts
+        self.is_applied = False  # what was asked last
 
     async def __aenter__(self) -> Self:
         clock = Clock()
@@ -77,7 +80,13 @@ class Desk(Outside):
         return await self._store.now()
 
     async def _until_taken(self, execution_id: str, n: int, act: Act) -> None:
-        """Wait for nobody: whoever drives the execution takes what it was asked."""
+        """Wait for an instance that is running; without one, nobody would apply it."""
+        self.is_applied = False
+        if not await living_instances(self._db):
+            return
+        await super()._until_taken(execution_id, n, act)
+        row = await self._store.get(execution_id)
+        self.is_applied = row is not None and (row.head.commands_done >= n or row.head.status in CLOSED)
 
     async def _reopen(self, head: Head, kept: Kept, command: AnyCommand, act: Act) -> Execution:
         """Open a closed execution again, and start nothing of it."""

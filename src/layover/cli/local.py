@@ -44,7 +44,7 @@ class Local:
     """A database, open from `async with` to its end."""
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
-        self._desk = Desk(inspectable_store(db), acts=acts)
+        self._desk = Desk(inspectable_store(db), db, acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:
@@ -125,6 +125,11 @@ class Local:
         return await self._desk.now()
 
     # Acting
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether a running instance has applied what was asked last."""
+        return self._desk.is_applied
 
     async def answer(
         self, point_id: str, data: object, *, approved: bool | None = None, comment: str = ""

@@ -121,13 +121,13 @@ def signal(
 def _act(
     name: str, at: Place, who: Who, what: str, act: Callable[[Client, str], Awaitable[Execution]], *, json: bool
 ) -> int:
-    async def acted() -> Execution:
+    async def acted() -> tuple[Execution, bool]:
         async with to_act(at, who) as client:
-            return await act(client, await execution_named(client, name))
+            return await act(client, await execution_named(client, name)), client.is_applied
 
-    execution = asyncio.run(acted())
+    execution, applied = asyncio.run(acted())
     if json:
         print_json(execution)
         return DONE
-    say_taken(f"{what} of {execution.id} is taken; it is {execution.status}.", at)
+    say_taken(f"{what} of {execution.id} is taken; it is {execution.status}.", at, applied=applied)
     return DONE

@@ -46,6 +46,8 @@ class Remote:
     ) -> None:
         await self._client.close()
 
+    is_applied = True  # a server answers when it has applied what was asked, or has waited long enough for that
+
     # Looking
 
     async def get(self, execution_id: str) -> Execution:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from layover.cli.options import Place
 
 
-def say_taken(what: str, at: Place) -> None:
+def say_taken(what: str, at: Place, *, applied: bool = False) -> None:
     """Say that something is durable, and when it takes effect; a server has taken it up when it answers."""
     say(what)
-    if at.server is not None:
+    if at.server is not None or applied:
         return
     db = at.database
     if asyncio.run(living_instances(db)):

@@ -23,6 +23,7 @@ from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, WrongState
 from layover.runtime.executions import Executions
 from layover.runtime.ids import checked_id
+from layover.runtime.wait_limits import WaitLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditEntry, Head, PointRow, Reserved
     from layover.runtime.cache import Kept
     from layover.runtime.views import Execution
-    from layover.runtime.wait_limits import WaitLimit
 
 _A_PAGE = 1_000
 _REOPENING = ("key:retry:", "key:rewind:")
@@ -212,6 +212,10 @@ class Control(Executions):
             raise AnswerRefused("unknown_point", f"There is no pause point {point}.")
         return row
 
+    async def until_applied(self, taken: Reserved, within: WaitLimit | None = None) -> None:
+        """Wait until the execution of an answer has applied it, as it is waited for other acts."""
+        await self._until_taken(taken.execution_id, taken.n, Act(within=within))
+
     # How a command gets there
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
@@ -265,13 +269,13 @@ class Control(Executions):
         return await self.get(id_)
 
     async def _until_taken(self, execution_id: str, n: int, act: Act) -> None:
-        """Wait until an execution has taken the so-manieth of its commands, or is closed."""
+        """Wait until an execution has applied its n-th command, or is closed."""
         await self._until(execution_id, act, lambda head: head.commands_done >= n or head.status in CLOSED)
 
     async def _until(self, execution_id: str, act: Act, wanted: Callable[[Head], bool]) -> None:
         """Wait until an execution is as wanted, or for as long as whoever acts upon it does."""
-        waiting = self.instance.listeners.until(execution_id, wanted)
-        await (waiting if act.within is None else act.within.keep(waiting))
+        limit = act.within if act.within is not None else WaitLimit(self.instance.settings.act_wait / 1000)
+        await limit.keep(self.instance.listeners.until(execution_id, wanted))
 
     async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""

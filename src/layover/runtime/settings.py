@@ -19,6 +19,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_at_rest: int = 100  # events since the last one, when an execution comes to rest
     poll: int = 1_000  # the longest time between two looks for something due
     command_poll: int = 200  # the same for commands that others sent to what is driven here
+    act_wait: int = 10_000  # how long a pause, resume, cancel and the like waits until its execution has applied it
     outbox_poll: int = 2_000  # the same for messages that others have left undelivered
     jitter: bool = True  # the moments of retries are spread by chance, as their policies say
     drain: int = 30_000  # how long a pause waits for calls that are out

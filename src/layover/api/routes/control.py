@@ -148,8 +148,12 @@ async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Exe
     row = await _sole_approval(call, view)
     held = body.approved is not None and await _is_held(call)
     rest = {} if held else {name: value for name, value in (body.resume_data or {}).items() if name != "approved"}
-    await answer(call, row, Given(data=rest or None, approved=approved, comment=body.reason or ""))
-    return await (_resumed(call) if held else engine.get(id_))
+    taken = await answer(call, row, Given(data=rest or None, approved=approved, comment=body.reason or ""))
+    if held:
+        return await _resumed(call)
+    if taken.reserved is not None:
+        await engine.until_applied(taken.reserved, call.within)
+    return await engine.get(id_)
 
 
 async def _sole_approval(call: Call[ResumeBody, NoQuery], view: views.Execution) -> PointRow:
