@@ -61,6 +61,10 @@ def _all_that_can_be_done(source: str) -> None:
         compile_plan(checked)
 
 
+def _schema(count: int) -> dict[str, object]:
+    return {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(count)}}
+
+
 FLAT: dict[str, Callable[[int], str]] = {
     "a chain": lambda count: workflow(chain(count)),
     "a cycle": lambda count: workflow([compute(n, next=f"n{(n + 1) % count}") for n in range(count)]),
@@ -92,6 +96,23 @@ FLAT: dict[str, Callable[[int], str]] = {
     "branches": lambda count: one_node(
         type="parallel", branches=[{"id": f"b{n}", "body": [compute(0)]} for n in range(count)]
     ),
+    "fields of a large schema": lambda count: workflow(
+        [
+            {"id": "f", "type": "form", "schema": _schema(10 * count), "next": "n0"},
+            compute(0, output=[f"${{nodes.f.p{n}}}" for n in range(count)]),
+        ]
+    ),
+    "fields of many signals": lambda count: workflow(
+        [
+            {"id": "s", "type": "wait_signal", "signals": [{"alias": f"a{n}", "signal": "x"} for n in range(count)]}
+            | {"next": "n0"},
+            compute(0, output=[f"${{nodes.s.a{n}}}" for n in range(count)]),
+        ]
+    ),
+    "one long text by alias": lambda count: (
+        "name: w\nnodes:\n  - id: a\n    type: compute\n    output:\n"
+        f"      - &text '${{{'1 + ' * count}1}}'\n" + "      - *text\n" * count
+    ),
     "yaml": lambda count: "name: w\nnodes:\n" + "".join(f"  - {{id: n{n}, type: end}}\n" for n in range(count)),
 }
 
@@ -100,3 +121,31 @@ FLAT: dict[str, Callable[[int], str]] = {
 def test_the_cost_of_a_node_is_flat_in_the_size_of_its_definition(shape: str) -> None:
     _all_that_can_be_done(FLAT[shape](4))  # fills the tables that all later checks share
     assert grown(FLAT[shape], 60) <= 2.05
+
+
+def test_hints_cost_the_same_however_many_names_are_misspelt() -> None:
+    """The ids share all but their ends, so that every one of them has to be compared with every misspelt name."""
+
+    def misspelt(count: int) -> str:
+        ids = [f"{'step-' * 10}{n:04}" for n in range(1_100)]
+        nodes = [compute(0) | {"id": name} for name in ids]
+        wrong = [f'${{nodes["{name[:-2]}zz"]}}' for name in ids[:count]]
+        return workflow([compute(0, id="first", next=ids), *nodes, compute(0, id="last", output=wrong)])
+
+    few, many = (instructions_of(lambda count=count: check(misspelt(count))) for count in (60, 190))  # type: ignore[misc]
+    assert many - few <= 2_000_000
+
+
+def test_a_long_text_that_an_alias_puts_into_every_node_is_too_large() -> None:
+    first = f"  - id: n0\n    type: compute\n    output: &text '${{{'1 + ' * 2_000}1}}'\n"
+    source = (
+        "name: w\nnodes:\n"
+        + first
+        + "".join(f"  - {{id: n{n}, type: compute, output: *text}}\n" for n in range(1, 1_000))
+    )
+    assert "too_large" in {problem.code for problem in check(source).problems}
+
+
+def test_a_slip_that_is_repeated_is_reported_wherever_it_stands() -> None:
+    checked = check(one_node(type="compute", output=["${nope}", "${nope}"]))
+    assert [problem.path for problem in checked.problems] == ["$.nodes[0].output[0]", "$.nodes[0].output[1]"]

@@ -12,13 +12,14 @@ from layover.core.expressions import (
     ListOf,
     Record,
     Template,
+    Type,
     check,
     compile_expression,
     hints,
     parse,
 )
 
-SCOPE = {"input": Record({"xs": ListOf(DYN), "a": DYN}), "x": DYN}
+SCOPE: dict[str, Type] = {"input": Record({"xs": ListOf(DYN), "a": DYN}), "x": DYN}
 
 
 def _message(source: str) -> str:

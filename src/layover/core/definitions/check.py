@@ -67,7 +67,7 @@ def check(
         if tree is not None:
             definition = reader.read(translate(tree, problems))
             if definition is not None:
-                check_definition(definition, reader.reading, texts, functions)
+                check_definition(definition, reader.reading, texts, functions, limits)
     except TooManyProblems:
         definition = None
     return Checked(definition, problems.found(), texts, reader.reading.steps + texts.steps)

@@ -19,25 +19,28 @@ from layover.core.expressions import INT, Type
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Sequence
 
+    from layover.core.definitions.limits import Limits
     from layover.core.definitions.model import Definition, Graph, Node, Settings
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
     from layover.core.definitions.texts import Texts
 
 
-def check_definition(definition: Definition, reading: Reading, texts: Texts, functions: Collection[str] | None) -> None:
+def check_definition(
+    definition: Definition, reading: Reading, texts: Texts, functions: Collection[str] | None, limits: Limits
+) -> None:
     """Report every problem of a definition that has been read."""
-    _Checker(reading, texts, functions).check(definition)
+    _Checker(reading, texts, functions, limits).check(definition)
 
 
 class _Checker:
     """Walks the graphs of a definition, outermost first."""
 
-    def __init__(self, reading: Reading, texts: Texts, functions: Collection[str] | None) -> None:
+    def __init__(self, reading: Reading, texts: Texts, functions: Collection[str] | None, limits: Limits) -> None:
         self._reading = reading
         self._problems: Problems = reading.problems
         self._nodes = NodeChecker(reading, functions)
-        self._expressions = ExpressionChecker(reading, texts)
+        self._expressions = ExpressionChecker(reading, texts, limits.parts)
 
     def check(self, definition: Definition) -> None:
         site = self._reading.site(definition)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.node_types import Callback, Loop, Parallel, WorkingNode
+from layover.core.definitions.problems import TooManyProblems
 from layover.core.definitions.scopes import CALLBACK, SECRETS, SIGNAL
 from layover.core.definitions.slots import Slot, find, slots
 from layover.core.expressions import BOOL, DYN, ExpressionError, ListOf, Type, check
@@ -29,10 +30,12 @@ _AFTER_BODY = frozenset({"break_if", "collect"})
 class ExpressionChecker:
     """Checks the slots of nodes and tells what it learned of their types."""
 
-    def __init__(self, reading: Reading, texts: Texts) -> None:
+    def __init__(self, reading: Reading, texts: Texts, most_parts: int) -> None:
         self._reading = reading
         self._problems = reading.problems
         self._texts = texts
+        self._parts = 0
+        self._most_parts = most_parts
 
     def check_node(self, node: Node, scope: Scope) -> None:
         """Check what stands in a node outside its bodies."""
@@ -74,9 +77,16 @@ class ExpressionChecker:
                     "expression_type", tree, f"`{slot.field}` needs true or false, and this is a {name_of(found)}."
                 )
             return
+        seen: set[str] = set()  # an alias can repeat one text a hundred thousand times
         for leaf in _texts_in(tree):
+            text = str(leaf.value)
+            if text in seen:
+                continue
+            known = self._problems.count
             self._check_template(leaf, names)
             self._check_braces(leaf, names)
+            if self._problems.count == known:
+                seen.add(text)
 
     def _check_text(self, tree: Tree, text: str, names: Mapping[str, Type]) -> Type:
         try:
@@ -109,7 +119,11 @@ class ExpressionChecker:
         if "secrets" in expression.roots and "secrets" not in names:
             self._add("secret_exposed", tree, "A secret can only be used in what is given to a call, not here.")
             return DYN
-        found, errors = check(expression, names)
+        self._parts += expression.nodes
+        if self._parts > self._most_parts:
+            self._add("too_large", tree, f"The expressions of a definition have at most {self._most_parts} parts.")
+            raise TooManyProblems
+        found, errors = check(expression, names, self._problems.suggestions)
         for error in errors:
             self._report(tree, error, offset)
         return found

@@ -13,6 +13,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 100
     nodes: int = 5_000
     edges: int = 20_000
+    parts: int = 1_000_000  # of all its expressions, each counted wherever an alias puts it
     problems: int = 200
     number_digits: int = 400
 

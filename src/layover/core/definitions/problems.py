@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from layover.core.errors import LayoverError
-from layover.core.suggest import closest
+from layover.core.suggest import Suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,6 +59,7 @@ class Problems:
         self._most = most
         self._found: list[Problem] = []
         self._counts: dict[Severity, int] = {"error": 0, "warning": 0}
+        self.suggestions = Suggestions()  # one budget for the whole definition
 
     def add(self, code: str, place: Place, message: str, *, column: int | None = None) -> None:
         """Report an error at a place; `column` overrides the place's own."""
@@ -72,7 +73,7 @@ class Problems:
         self, code: str, place: Place, what: str, name: str, known: Iterable[str], *, severity: Severity = "error"
     ) -> None:
         """Report a name that nothing has, with the one that was probably meant."""
-        guess = closest(name, known) if self._counts[severity] < self._most else None
+        guess = self.suggestions.closest(name, known) if self._counts[severity] < self._most else None
         ending = f" Did you mean `{guess}`?" if guess is not None else ""
         self._append(code, place, f"{what}.{ending}", suggestion=guess, severity=severity)
 

@@ -109,21 +109,29 @@ class Scope:
     """The names of one graph: what its enclosing scopes give, and its own nodes as far as they have come."""
 
     def __init__(
-        self, graph: Graph, shape: Topology, names: Mapping[str, Type], outer: Scope | None, seen: int = 0
+        self,
+        graph: Graph,
+        shape: Topology,
+        names: Mapping[str, Type],
+        outer: Scope | None,
+        seen: int = 0,
+        outputs: dict[str, Type] | None = None,
     ) -> None:
         self._graph = graph
         self._shape = shape
         self._names = names
         self._outer = outer
         self._seen = seen
+        # A type takes as long to make as its node is large, and every expression may ask for it.
+        self._outputs: dict[str, Type] = {} if outputs is None else outputs
 
     def at(self, position: int) -> Scope:
         """Return the scope of a node: it sees the nodes before it."""
-        return Scope(self._graph, self._shape, self._names, self._outer, self._shape.ancestors[position])
+        return self._seeing(self._shape.ancestors[position])
 
     def at_end(self) -> Scope:
         """Return the scope of what is done when the graph has been run: it sees all nodes."""
-        return Scope(self._graph, self._shape, self._names, self._outer, (1 << len(self._graph.nodes)) - 1)
+        return self._seeing((1 << len(self._graph.nodes)) - 1)
 
     def inside(self, graph: Graph, shape: Topology, names: Mapping[str, Type]) -> Scope:
         """Return the scope of a nested graph, with the names that its container gives."""
@@ -131,13 +139,22 @@ class Scope:
 
     def names(self, extra: Mapping[str, Type] | None = None) -> dict[str, Type]:
         """Return the root names with their types."""
-        nodes = Record(self._visible(output_type), open=False, noun="node")
-        errors = Record(self._visible(_error_type), open=False, noun="node")
+        nodes = Record(self._visible(errors=False), open=False, noun="node")
+        errors = Record(self._visible(errors=True), open=False, noun="node")
         return {"nodes": nodes, "errors": errors, **self._names, **(extra or {})}
 
-    def _visible(self, type_of: Callable[[Node], Type]) -> Visible:
-        outer = self._outer._visible(type_of) if self._outer is not None else None  # noqa: SLF001 - another of ours
-        return Visible(self._graph, self._shape, self._seen, type_of, outer)
+    def _seeing(self, seen: int) -> Scope:
+        return Scope(self._graph, self._shape, self._names, self._outer, seen, self._outputs)
+
+    def _visible(self, *, errors: bool) -> Visible:
+        outer = self._outer._visible(errors=errors) if self._outer is not None else None  # noqa: SLF001 - another of ours
+        return Visible(self._graph, self._shape, self._seen, _error_type if errors else self._output_type, outer)
+
+    def _output_type(self, node: Node) -> Type:
+        known = self._outputs.get(node.id)
+        if known is None:
+            known = self._outputs[node.id] = output_type(node)
+        return known
 
 
 def root_names(definition: Definition) -> dict[str, Type]:

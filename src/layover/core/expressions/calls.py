@@ -16,7 +16,7 @@ from layover.core.expressions.macros import MACROS
 from layover.core.expressions.signatures import FUNCTIONS, Function
 from layover.core.expressions.syntax import written
 from layover.core.expressions.values import no_overload
-from layover.core.suggest import did_you_mean
+from layover.core.suggest import Suggestions
 
 if TYPE_CHECKING:
     from layover.core.expressions.frame import Frame, Run
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _PLAIN = frozenset({type(None), bool, int, float, str, list, dict, Timestamp, Duration})
 
 
-def resolve(call: Call, *, hint: bool = True) -> Function:
+def resolve(call: Call, suggestions: Suggestions | None = None) -> Function:
     """Return the function that a call means, or raise an error that says what is wrong with it."""
     function = FUNCTIONS.get(call.function)
     method = call.target is not None
     count = len(call.arguments) + method
     if function is None:
-        raise _unknown(call, hint=hint)
+        raise _unknown(call, suggestions or Suggestions())
     if function.style not in {"both", "method" if method else "function"}:
         raise _unfit(call, f"`{call.function}` is called as `{_form(call, function)}`.")
     if not any(overload.takes(count) for overload in function.overloads):
@@ -106,13 +106,13 @@ def matcher(text: Run, pattern: str, offset: int) -> Run:
     return run
 
 
-def _unknown(call: Call, *, hint: bool) -> ExpressionError:
+def _unknown(call: Call, suggestions: Suggestions) -> ExpressionError:
     if call.function in MACROS or call.function in {"has", "default"}:
         form = _FORMS[call.function]
         return _unfit(call, f"`{call.function}` is written `{form}`.")
     instead = appended(hints.FUNCTIONS.get(call.function))
-    if not instead and hint:
-        instead = did_you_mean(call.function, [*FUNCTIONS, *_FORMS])
+    if not instead:
+        instead = suggestions.did_you_mean(call.function, [*FUNCTIONS, *_FORMS])
     return _unfit(call, f"There is no function `{call.function}`.{instead}")
 
 

@@ -51,28 +51,33 @@ from layover.core.expressions.types import (
     may_be,
     name_of,
 )
-from layover.core.suggest import did_you_mean
+from layover.core.suggest import Suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from layover.core.expressions.parser import Expression
 
-_HINTED = 10  # looking for what was meant takes long where much is in scope: only the first problems get a hint
 _LIST = ListOf(DYN)
 _MAP = MapOf(DYN)
 
 
-def check(expression: Expression, scope: Mapping[str, Type]) -> tuple[Type, list[ExpressionError]]:
-    """Return the type of an expression's result, and all problems that can be seen without data."""
-    checker = _Checker(scope)
+def check(
+    expression: Expression, scope: Mapping[str, Type], suggestions: Suggestions | None = None
+) -> tuple[Type, list[ExpressionError]]:
+    """Return the type of an expression's result, and all problems that can be seen without data.
+
+    Expressions of one text share `suggestions`, so that looking for what was meant is bounded for all of them.
+    """
+    checker = _Checker(scope, suggestions or Suggestions())
     result = checker.type_of(expression.ast)
     return result, sorted(checker.problems, key=lambda problem: problem.offset or 0)
 
 
 class _Checker:
-    def __init__(self, scope: Mapping[str, Type]) -> None:
+    def __init__(self, scope: Mapping[str, Type], suggestions: Suggestions) -> None:
         self.problems: list[ExpressionError] = []
+        self._suggestions = suggestions
         self._scope = scope
         self._variables: list[tuple[str, Type]] = []
 
@@ -140,14 +145,13 @@ class _Checker:
 
     def _hint(self, name: str, known: Iterable[str], place: str) -> str:
         """Return what the author may have meant; `nodes.delay-node` was read as a subtraction."""
-        if len(self.problems) >= _HINTED:
+        if self._suggestions.left <= 0:
             return ""
-        names = list(known)
         if place:
-            dashed = next((candidate for candidate in names if candidate.startswith(f"{name}-")), None)
+            dashed = self._suggestions.starting_with(f"{name}-", known)
             if dashed is not None:
                 return f' Did you mean `{place}["{dashed}"]`?'
-        return did_you_mean(name, names)
+        return self._suggestions.did_you_mean(name, known)
 
     def _need(self, wanted: Type, found: Type, operation: str, node: Node) -> None:
         if not may_be(found, wanted):
@@ -199,7 +203,7 @@ class _Checker:
     def _call(self, node: Call) -> Type:
         arguments = tuple(self.type_of(argument) for argument in children(node))
         try:
-            function = calls.resolve(node, hint=len(self.problems) < _HINTED)
+            function = calls.resolve(node, self._suggestions)
         except ExpressionError as error:
             self.problems.append(error)
             return DYN
