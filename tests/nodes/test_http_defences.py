@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import hashlib
 import tracemalloc
 import zlib
 
 import pytest
 from aiohttp import web
 
+from layover.nodes import http_compression
 from layover.nodes.http_addresses import is_public
 from layover.nodes.http_errors import HttpError
 from tests.nodes.http_site import CONTEXT, HUSH, Site, ask, failure_of, node, raw_site, site_of, well
@@ -88,6 +91,73 @@ async def test_a_bomb_does_not_go_off() -> None:
         finally:
             tracemalloc.stop()
         assert most < 20_000_000
+
+
+class CountedZlib:
+    """Stands for the module: counts its objects, and what is given to them between two turns of the event loop."""
+
+    error = zlib.error
+
+    def __init__(self) -> None:
+        self.members = 0
+        self.at_once: list[int] = []
+
+    def decompressobj(self, window: int) -> CountedMember:
+        self.members += 1
+        return CountedMember(zlib.decompressobj(window), self)
+
+    def given(self, data: bytes) -> None:
+        if not self.at_once or self.at_once[-1] == 0:
+            asyncio.get_running_loop().call_soon(self.at_once.append, 0)
+            self.at_once.append(0)
+        self.at_once[-1] += len(data)
+
+
+class CountedMember:
+    def __init__(self, member: zlib._Decompress, counted: CountedZlib) -> None:
+        self._member = member
+        self._counted = counted
+
+    def decompress(self, data: bytes, most: int = 0) -> bytes:
+        self._counted.given(data)
+        return self._member.decompress(data, most)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._member, name)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> CountedZlib:
+    counting = CountedZlib()
+    monkeypatch.setattr(http_compression, "zlib", counting)
+    return counting
+
+
+@pytest.mark.parametrize("members", [101, 45_000])
+async def test_a_body_has_so_many_members(counted: CountedZlib, members: int) -> None:
+    headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
+    async with site_of(lambda _: web.Response(body=gzip.compress(b"") * members, headers=headers)) as site:
+        assert (await failure_of(site.url())).code == "http_bad_answer"
+    assert counted.members <= 100
+
+
+async def test_a_body_of_several_members_is_whole(counted: CountedZlib) -> None:
+    headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
+    packed = b"".join(gzip.compress(b"%02d" % number * 5_000) for number in range(100))
+    async with site_of(lambda _: web.Response(body=packed, headers=headers)) as site:
+        assert (await ask(site.url()))["body"] == "".join(f"{number:02}" * 5_000 for number in range(100))
+    assert counted.members == 100
+
+
+async def test_the_event_loop_has_its_turn_while_a_body_is_unpacked(counted: CountedZlib) -> None:
+    """Compressed data can be made so that it is slow to read, whatever comes out of it: so little is read at once."""
+    headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
+    text = "".join(hashlib.sha256(b"%d" % number).hexdigest() for number in range(14_000))
+    packed = gzip.compress(text.encode())
+    async with site_of(lambda _: web.Response(body=packed, headers=headers)) as site:
+        assert (await ask(site.url()))["body"] == text
+    assert sum(counted.at_once) >= len(packed)
+    assert max(counted.at_once) <= 20_000
 
 
 @pytest.mark.parametrize(

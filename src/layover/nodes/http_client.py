@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import zlib
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -13,6 +12,7 @@ import msgspec
 from layover.core.definitions.durations import format_duration
 from layover.core.payloads import MAX_INLINE
 from layover.nodes.http_addresses import AddressRefused, guarded
+from layover.nodes.http_compression import decompressed
 from layover.nodes.http_errors import (
     HttpBadAnswer,
     HttpBadRequest,
@@ -97,8 +97,9 @@ async def _read(answer: aiohttp.ClientResponse) -> dict[str, object]:
     async for part in answer.content.iter_any():
         raw += part
         _bound(len(raw), where)
-    body = _decoded(answer, _unpacked(bytes(raw), answer.headers.get("Content-Encoding", ""), where), where)
-    return {"status": answer.status, "headers": _headers(answer), "body": body}
+    encoding = answer.headers.get("Content-Encoding", "")
+    plain = await decompressed(bytes(raw), encoding, where, lambda size: _bound(size, where))
+    return {"status": answer.status, "headers": _headers(answer), "body": _decoded(answer, plain, where)}
 
 
 def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
@@ -131,29 +132,6 @@ def _charset(name: str) -> str:
     if known not in _CHARSETS:
         raise LookupError(name)
     return known
-
-
-def _unpacked(raw: bytes, encoding: str, where: str) -> bytes:
-    """Return a body as it was before it was compressed, unless it was too large then."""
-    known = encoding.strip().lower()
-    if known in ("", "identity") or not raw:
-        return raw
-    if known not in ("gzip", "x-gzip", "deflate"):
-        raise HttpBadAnswer(f"{where} answers in the encoding `{known[:100]}`, for which it was not asked.")
-    # 47: with the header of gzip or that of zlib; -15: some servers send neither and call it deflate.
-    bare = known == "deflate" and (raw[0] & 0x0F != 8 or int.from_bytes(raw[:2], "big") % 31 != 0)
-    found = b""
-    try:
-        while raw:
-            unpacking = zlib.decompressobj(-15 if bare else 47)
-            found += unpacking.decompress(raw, MAX_INLINE + 1 - len(found))
-            _bound(len(found), where)
-            if not unpacking.eof:
-                raise HttpBadAnswer(f"{where} answers with a body that is cut off.")
-            raw = unpacking.unused_data
-    except zlib.error as error:
-        raise HttpBadAnswer(f"{where} answers with what is not the `{known}` that it says.") from error
-    return found
 
 
 def _bound(size: int, where: str) -> None:
