@@ -131,6 +131,13 @@ MUTATIONS = [
     Mutation("forget the journal at a retry", "movement.py", "        journal=node.journal,\n", ""),
     Mutation("go back to whoever settled a doubt", "apply_points.py", "point.key or point.doubt  #", "point.key  #"),
     Mutation("number messages anew", "effects.py", 'state.counts.rows["seq"] - len(events)', "0"),
+    Mutation(
+        "forget what was done in a failed scope", "apply_nodes.py", "halt_scope(state, path)", "drop_scope(state, path)"
+    ),
+    Mutation("begin a failed container anew", "halting.py", "return bool(node.next_round) and", "return False and"),
+    Mutation("forget a halted call that matters", "halting.py", "node.doubt or lost", "node.doubt"),
+    Mutation("take up all branches at once", "rounds.py", ").due_scopes and row.open_scopes < most", ").due_scopes"),
+    Mutation("keep what a container went on without", "halting.py", 'container.on_failure == "continue"', "False"),
     Mutation("lose when a signal came", "signals.py", "turn.now if command.at is None else command.at", "turn.now"),
 ]
 

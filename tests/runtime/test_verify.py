@@ -323,6 +323,7 @@ LOGS: list[tuple[str, str, Callable[[Entries], None]]] = [
     ("scope_order", AROUND, repeat(ev.ScopeClosed)),
     ("scope_order", AROUND, at(0, ev.ScopeClosed(node="both", key="r"))),
     ("scope_order", AROUND, at(0, ev.ScopeOpened(node="each", key=2))),
+    ("scope_order", AROUND, at(0, ev.ScopeReopened(node="both", key="l"))),
     ("illegal_transition", CHAIN, drop(ev.NodeStarted)),
     ("illegal_transition", TIMER, at(0, ev.NodeCompleted(node="nap"))),
     ("call_not_out", CHAIN, at(1, ev.NodeCheckpointed(node="a", data=1))),

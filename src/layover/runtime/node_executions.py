@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.context_ids import context_id
 from layover.core.engine import events as ev
 from layover.core.engine.movement import scope_path
 from layover.core.engine.rewinding import behind_of
@@ -117,11 +118,33 @@ class _Telling:
                 self._stop(at, "")
             case ev.ExecutionReopened():
                 for name, status in self._stopped.items():
-                    self.nodes[name].status = status
-                    self.nodes[name].finished_at = self.nodes[name].duration_ms = None
+                    self._again(name, status)
                 self._stopped.clear()
+                for name in event.nodes:
+                    self._again(name, "ready")
+                for name in event.containers:
+                    self._again(name, "entered")
+            case ev.ScopeReopened():
+                self._reopen(scope_path(event.node, event.key), event.nodes)
             case _:
                 pass
+
+    def _reopen(self, path: str, ready: tuple[str, ...]) -> None:
+        """Tell that a scope goes on: what had not begun in it is ready, containers that had not settled are entered."""
+        for name in ready:
+            self._again(name, "ready")
+        for planned in self._graph(path).nodes:
+            name = context_id(path, planned.id)
+            node = self.nodes.get(name)
+            if planned.bodies and node is not None and node.status in ("stopped", "failed") and not node.port:
+                self._again(name, "entered")
+
+    def _again(self, name: str, status: str) -> None:
+        """Tell that a node is at work again; its attempts are told as they ended."""
+        node = self.nodes.get(name)
+        if node is not None:
+            node.status = status
+            node.finished_at = node.duration_ms = None
 
     def _stop(self, at: int, path: str) -> None:
         """Tell that what was at work in a scope, or anywhere, is so no longer; what ends with it can be reopened."""

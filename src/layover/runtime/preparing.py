@@ -121,7 +121,7 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
 
 def _snapshot(state: Execution, grown: int) -> bytes | None:
     """Return the state as bytes, if reading them is less than reading by how much the log has grown."""
-    if state.facts.closed or grown < len(state.nodes):
+    if state.facts.closed or grown < len(state.nodes) + len(state.halted):
         return None
     reached(CommitPoint.SNAPSHOT_DECIDED)
     return encode_state(state)

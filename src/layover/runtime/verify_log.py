@@ -146,7 +146,7 @@ class Log:
             case ev.NodeCheckpointed() | ev.NodeRecorded():
                 out = self.state.node(event.node).status in ("running", "waiting")
                 return None if out else Broken("call_not_out", f"nobody has called `{event.node}`.")
-            case ev.ScopeOpened() | ev.ScopeClosed():
+            case ev.ScopeOpened() | ev.ScopeClosed() | ev.ScopeReopened():
                 return _law_of_scope(self.state, event)
             case ev.PausePointOpened():
                 return Broken("point_twice", "there was such a point before.") if event.point in self._points else None
@@ -229,11 +229,14 @@ def _law_of_node(state: Execution, event: ev.NodeScheduled | ev.NodeStarted) -> 
     return None
 
 
-def _law_of_scope(state: Execution, event: ev.ScopeOpened | ev.ScopeClosed) -> Broken | None:
+def _law_of_scope(state: Execution, event: ev.ScopeOpened | ev.ScopeClosed | ev.ScopeReopened) -> Broken | None:
     path = scope_path(event.node, event.key)
     is_open = path in state.scopes
     if state.node(event.node).status != "entered":
         return Broken("scope_order", f"`{event.node}` is not at work.")
+    if isinstance(event, ev.ScopeReopened):
+        halted = path in state.halted
+        return None if halted else Broken("scope_order", f"the scope `{path}` neither failed nor was cancelled.")
     if isinstance(event, ev.ScopeOpened) or event.end == "skipped":
         before = is_open or (event.node, event.key) in state.collected
         return Broken("scope_twice", f"the scope `{path}` was there before.") if before else None

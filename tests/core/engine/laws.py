@@ -49,6 +49,9 @@ class Ledger:
         self._seen_points: set[str] = set()
         self._seen_scopes: set[str] = set()
         self._final: set[str] = set()
+        self._completed: set[str] = set()
+        self._unhandled: set[str] = set()  # what failed and left by no port, and containers that were cut short
+        self._halted: set[str] = set()
         self._containers: set[str] = set()
         self._resting: set[str] = set()
         self._starts: set[tuple[str, int]] = set()
@@ -76,6 +79,8 @@ class Ledger:
                 assert event.node in self._resting or self.open_attempts[event.node] == "started"
             case ev.NodeCheckpointed() | ev.NodeHandedOver() | ev.NodeInDoubt() | ev.NodeProbed():
                 self._read_call(event)
+            case ev.ScopeReopened():
+                self._read_reopened(event)
             case ev.ScopeOpened() | ev.ScopeClosed():
                 self._read_scope(event)
             case ev.VariableSet():
@@ -154,10 +159,7 @@ class Ledger:
                 assert self.gate_closed
                 self.gate_closed = False
             case ev.ExecutionReopened():
-                assert self.closed
-                self.closed = False
-                for name in event.nodes:
-                    self._take_back(name)
+                self._reopen_execution(event)
             case ev.NodeRewound():
                 self._rewind(event.node)
             case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled():
@@ -195,12 +197,14 @@ class Ledger:
             case ev.NodeCompleted():
                 self.open_attempts.pop(name, None)
                 self._final.add(name)
+                self._completed.add(name)
             case ev.NodeFailed():
                 final = event.retry_at is None and not event.incident
                 assert final or name in self.open_attempts
                 self.open_attempts.pop(name, None)
                 if final:
                     self._final.add(name)
+                    self._unhandled.update({name} if event.port is None else ())
 
     def _calls_again(self, event: ev.AnyEvent) -> bool:
         """Whether whoever is to call back is called once more, because the instance that called was lost."""
@@ -230,8 +234,44 @@ class Ledger:
             assert not left, "a scope is done while calls are out in it"
         assert not any(_is_within(name, path) for name in self.points.values()), "a closed scope leaves points open"
         self.scopes -= {path, *inside}
+        self._halted |= {path, *inside} if event.end in ("failed", "cancelled") else set()
         for name in left:
             del self.open_attempts[name]
+            self._unhandled.update({name} & self._containers)
+
+    def _read_reopened(self, event: ev.ScopeReopened) -> None:
+        path = _scope_path(event.node, event.key)
+        self._in_open_scopes(event.node)
+        assert self.open_attempts.get(event.node) == "started", f"its container is not at work: {event}"
+        assert path in self._halted, f"it neither failed nor was cancelled: {event}"
+        self._halted.remove(path)
+        self.scopes.add(path)
+        for name in event.nodes:
+            self._reopen(name)
+        for name in [name for name in self._unhandled if name.partition(":")[2] == path]:
+            self._enter_again(name)
+
+    def _reopen_execution(self, event: ev.ExecutionReopened) -> None:
+        assert self.closed
+        self.closed = False
+        for name in event.nodes:
+            self._reopen(name)
+        for name in event.containers:
+            self._enter_again(name)
+
+    def _reopen(self, name: str) -> None:
+        """Forget how a node ended that was given up: what was completed stays so, and all that is in it."""
+        inner = _scope_path(name, "")
+        assert name not in self._completed, f"it was completed: {name}"
+        assert not any(done.partition(":")[2].startswith(inner) for done in self._completed), f"repeated: {name}"
+        self._take_back(name)
+
+    def _enter_again(self, name: str) -> None:
+        """Let a container be at work again, with all that it has done."""
+        assert name not in self._completed, f"it was completed: {name}"
+        self._final.discard(name)
+        self._unhandled.discard(name)
+        self.open_attempts[name] = "started"
 
     def _read_end_of_point(self, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled) -> None:
         assert event.point in self.points, f"not open: {event}"
@@ -248,7 +288,9 @@ class Ledger:
         inner = _scope_path(name, "")
         self.scopes = {path for path in self.scopes if not path.startswith(inner)}
         self._seen_scopes = {path for path in self._seen_scopes if not path.startswith(inner)}
-        self._final = {other for other in self._final if not other.partition(":")[2].startswith(inner)}
+        self._halted = {path for path in self._halted if not path.startswith(inner)}
+        for ended in (self._final, self._completed, self._unhandled):
+            ended -= {other for other in ended if other == name or other.partition(":")[2].startswith(inner)}
         for other in [other for other in self.attempts if other.partition(":")[2].startswith(inner)]:
             self.attempts.pop(other)
             self.open_attempts.pop(other, None)
@@ -278,6 +320,7 @@ def check_state(state: Execution, ledger: Ledger, length: int) -> None:
     assert state.counts["seq"] == length
     assert bool(state.facts.closed) == ledger.closed
     assert set(state.points.rows) == set(ledger.points)
+    _check_halted(state)
     if ledger.closed:
         assert wake_at(state) is None
         assert state.status in ("completed", "failed", "cancelled")
@@ -352,8 +395,32 @@ def _check_scopes(state: Execution) -> None:
         path = name.partition(":")[2]
         assert path in state.scopes, f"{name} is left of a closed scope"
         assert node.open_scopes == sum(1 for scope in state.scopes.rows.values() if scope.node == name)
+        due = [path for path, halted in state.halted.rows.items() if halted.scope.node == name and halted.due]
+        assert node.due_scopes == len(due)
     for container, _ in state.collected.rows:
-        assert state.node(container).status == "entered", f"{container} left what it collected"
+        assert _is_unsettled(state, container), f"{container} left what it collected"
+
+
+def _check_halted(state: Execution) -> None:
+    """What was halted belongs to a container that has not settled, and nothing in it is at work."""
+    for path, halted in state.halted.rows.items():
+        assert path not in state.scopes
+        assert _scope_path(halted.scope.node, halted.scope.key) == path
+        assert _is_unsettled(state, halted.scope.node), f"{halted.scope.node} left what was halted"
+        rows = [halted.nodes.get(planned.id) for planned in state.graph(path).nodes]
+        assert halted.scope.open == sum(1 for row in rows if row is None or not _is_settled(row))
+        for node in halted.nodes.values():
+            assert node.status in ("idle", "ready", "entered", "stopped", *_SETTLED)
+            assert (node.ticket, node.point, node.open_scopes) == (-1, "", 0)
+
+
+def _is_unsettled(state: Execution, container: str) -> bool:
+    """Whether a container is at work, or would be taken up again with the scope that it is in."""
+    name, _, path = container.partition(":")
+    halted = state.halted.get(path)
+    node = state.node(container) if halted is None else halted.nodes[name]
+    given_up = halted is not None or bool(state.facts.closed)
+    return node.status == "entered" or (given_up and node.status == "failed" and not node.port)
 
 
 def _check_rest(state: Execution) -> None:
@@ -387,7 +454,7 @@ def _scope_path(container: str, key: int | str) -> str:
 
 
 def _is_settled(node: NodeState) -> bool:
-    return node.status in _SETTLED
+    return node.status in _SETTLED and (node.status != "failed" or bool(node.port))
 
 
 def _is_within(name: str, path: str) -> bool:

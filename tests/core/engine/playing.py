@@ -159,7 +159,7 @@ class Player:
     def step(self) -> None:
         """Do something: mostly what is to be expected, often enough what is not."""
         if self.state.facts.closed and self.dice.chance(3):
-            name = self.dice.pick(sorted(self.state.nodes.rows) or ["n1"])
+            name = self.dice.pick(self._reached())
             self.send(cmd.Retry(by="op") if self.dice.chance() else cmd.Rewind(to=name, by="op"))
             return
         choice = self.dice.integer(0, 19)
@@ -185,6 +185,11 @@ class Player:
         else:
             self.send(self._act_of_an_operator())
 
+    def _reached(self) -> list[str]:
+        """Return the nodes that somebody may want to go back to, those in halted scopes among them."""
+        halted = ((path, id_) for path, one in self.state.halted.rows.items() for id_ in one.nodes)
+        return sorted((*self.state.nodes.rows, *(f"{id_}:{path}" for path, id_ in halted))) or ["n1"]
+
     def _act_of_an_operator(self) -> cmd.AnyCommand:
         dice = self.dice
         names = sorted(self.state.nodes.rows) or ["n1"]
@@ -194,7 +199,7 @@ class Player:
             cmd.Recover(),
             cmd.StartQueued(node=dice.pick(names)),
             cmd.Retry(by="op"),
-            cmd.Rewind(to=dice.pick(names), by="op"),
+            cmd.Rewind(to=dice.pick(self._reached()), by="op"),
             cmd.CancelPoint(point=dice.pick(points)),
             cmd.ChildPaused(point=dice.pick(points), order=dice.integer(0, self.state.facts.pauses + 1)),
             cmd.ChildPaused(point=dice.pick(points)),

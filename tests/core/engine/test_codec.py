@@ -259,7 +259,7 @@ def test_a_snapshot_of_another_version_is_refused() -> None:
     assert caught.value.code == "unknown_snapshot"
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"v":3}', b'{"v":3,"facts":{"gate":"ajar"}}', b"\xff"])
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"v":4}', b'{"v":4,"facts":{"gate":"ajar"}}', b"\xff"])
 def test_a_corrupted_snapshot_is_refused_as_such(data: bytes) -> None:
     with pytest.raises(LayoverError) as caught:
         decode_state(data, rehearse("  - {id: a, type: f}\n").plan)

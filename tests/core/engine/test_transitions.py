@@ -362,6 +362,28 @@ def a_lost_call_had_no_effect() -> None:
     flow.send(cmd.Probed(node="a", attempt=2, happened=False))
 
 
+HALTED = """
+  - id: all
+    type: parallel
+    on_failure: wait
+    branches:
+      - id: one
+        body:
+          - {id: a, type: f, next: {done: b, error: c}}
+          - {id: b, type: bad, on_error: continue, next: d}
+          - {id: c, type: f}
+          - {id: d, type: loop, times: 2, body: [{id: e, type: bad}]}
+"""
+
+
+def a_failed_branch_is_taken_up_again() -> None:
+    flow = _begun(HALTED)
+    flow.call("a:all.one")
+    _failed(flow, "b:all.one")
+    _failed(flow, "e:all.one:d.0")
+    flow.send(cmd.Retry())
+
+
 RARE: tuple[Callable[[], None], ...] = (
     a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt,
     a_scope_is_closed_while_a_call_in_it_waits_for_an_operator,
@@ -387,4 +409,5 @@ RARE: tuple[Callable[[], None], ...] = (
     a_callback_cannot_be_called_again,
     a_callback_cannot_be_called,
     a_lost_call_had_no_effect,
+    a_failed_branch_is_taken_up_again,
 )

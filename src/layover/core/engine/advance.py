@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import gate
 from layover.core.engine.begin import begin, finish
+from layover.core.engine.movement import container_of
 from layover.core.engine.points import apply, next_answered
 from layover.core.engine.rounds import close_scope, go_on, leaf_output
 
@@ -43,12 +44,10 @@ def look_everywhere(turn: Turn) -> None:
 
 
 def _look_at_scope(turn: Turn, path: str) -> None:
-    """Close a scope whose nodes are all settled; a scope that failed leaves its container to go on."""
+    """Close a scope whose nodes are all settled; where none is open, its container goes on."""
     scope = turn.state.scopes.rows.get(path)
     if scope is None:
-        around, _, step = path.rpartition(":")
-        container = step.partition(".")[0]
-        name = f"{container}:{around}" if around else container
+        name = container_of(path)
         if turn.state.node(name).status == "entered":
             go_on(turn, name)
     elif scope.open == 0:

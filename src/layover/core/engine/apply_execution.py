@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from layover.core.engine.apply_points import release_children
 from layover.core.engine.gate import calls_out
-from layover.core.engine.movement import as_reached, make_ready, open_scope, set_variables
+from layover.core.engine.halting import take_up
+from layover.core.engine.movement import as_reached, forget_rounds, make_ready, open_scope, set_variables
 from layover.core.engine.state import Execution, Scope
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:
     state.change(closed="", error=None, failed_node=None, output=None, outcome="", outcome_reason="")
     state.counts.put("old_attempts", state.counts["attempts"])
     for name in event.nodes:
-        make_ready(state, name, as_reached(state.node(name)))
+        node = state.node(name)
+        forget_rounds(state, name, node)
+        make_ready(state, name, as_reached(node))
+    for name in event.containers:
+        take_up(state, name)
 
 
 def count_active_time(state: Execution, at: int) -> None:

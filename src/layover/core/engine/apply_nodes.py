@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from layover.core.engine.halting import halt_scope
 from layover.core.engine.movement import (
     drop_scope,
     forget_rounds,
@@ -14,7 +15,6 @@ from layover.core.engine.movement import (
     move,
     open_scope,
     scope_path,
-    scopes_within,
     set_variables,
     settle,
     variables_of,
@@ -118,10 +118,9 @@ def node_failed(state: Execution, event: ev.NodeFailed, _at: int) -> None:
     move(state, event.node, node, failed)
     if event.retry_at is not None:
         state.timers.put(event.node, event.retry_at)
-    if status == "failed":
+    if status == "failed" and event.port is not None:
         forget_rounds(state, event.node, node)
-        if event.port is not None:
-            settle(state, event.node, event.port)
+        settle(state, event.node, event.port)
 
 
 def scope_opened(state: Execution, event: ev.ScopeOpened, _at: int) -> None:
@@ -144,9 +143,9 @@ def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
     if path in state.scopes.rows:
         if event.end in ("failed", "cancelled"):
             _keep_fates(state, path)
-            for inner in list(scopes_within(state, path)):
-                drop_scope(state, inner)
-        drop_scope(state, path)
+            halt_scope(state, path)
+        else:
+            drop_scope(state, path)
         container = state.node(event.node)
         state.nodes.put(event.node, replace(container, open_scopes=container.open_scopes - 1))
     else:  # a round that was skipped before it began

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast, get_args
 import msgspec
 
 from layover.core.engine.events import AnyEvent
-from layover.core.engine.state import Collected, Count, Execution, Facts, NodeState, Point, Scope
+from layover.core.engine.state import Collected, Count, Execution, Facts, Halted, NodeState, Point, Scope
 from layover.core.errors import LayoverError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Upcasters: TypeAlias = Mapping[tuple[str, int], Upcaster]
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {}
 
-SNAPSHOT_VERSION = 3
+SNAPSHOT_VERSION = 4
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 _LONGEST_VERSION = 9
@@ -149,6 +149,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nodes: dict[str, NodeState] = {}
     points: dict[str, Point] = {}
     collected: list[tuple[str, int | str, Collected]] = []
+    halted: dict[str, Halted] = {}
     queue: dict[int, str] = {}
     answered: dict[int, str] = {}
     timers: dict[str, int] = {}

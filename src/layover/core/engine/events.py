@@ -156,12 +156,16 @@ class ExecutionFailed(Event, frozen=True, kw_only=True, tag="execution_failed"):
 
 
 class ExecutionReopened(Event, frozen=True, kw_only=True, tag="execution_reopened"):
-    """A closed execution goes on: these nodes are ready again. By the `key` it is known that this was asked before."""
+    """A closed execution goes on: these nodes are ready again, and these containers go on from where they stood.
+
+    By the `key` it is known that this was asked before.
+    """
 
     why: Literal["retry", "rewind"]
     nodes: tuple[str, ...] = ()
     by: str | None = None
     key: str = ""
+    containers: tuple[str, ...] = ()
 
 
 class NodeRewound(Event, frozen=True, kw_only=True, tag="rewound"):
@@ -276,13 +280,24 @@ class ScopeOpened(Event, frozen=True, kw_only=True, tag="scope_opened"):
 
 
 class ScopeClosed(Event, frozen=True, kw_only=True, tag="scope_closed"):
-    """A round or branch ended; what it collected is all that is left of it."""
+    """A round or branch ended; of one that is done, what it collected is all that is left."""
 
     node: str
     key: int | str
     end: ScopeEnd = "done"
     output: object = None
     error: Error | None = None
+
+
+class ScopeReopened(Event, frozen=True, kw_only=True, tag="scope_reopened"):
+    """A round or branch that had failed or been cancelled goes on: these of its nodes are ready again.
+
+    What was completed in it stays so, and containers in it go on from where they stood.
+    """
+
+    node: str
+    key: int | str
+    nodes: tuple[str, ...] = ()
 
 
 class VariableSet(Event, frozen=True, kw_only=True, tag="variable_set"):
@@ -439,6 +454,7 @@ AnyEvent: TypeAlias = (
     | NodeFailed
     | ScopeOpened
     | ScopeClosed
+    | ScopeReopened
     | VariableSet
     | PausePointOpened
     | PausePointDecided

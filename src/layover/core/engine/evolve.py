@@ -8,7 +8,7 @@ from layover.core.engine import apply_execution as executions
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
 from layover.core.engine import events as ev
-from layover.core.engine import rewinding
+from layover.core.engine import halting, rewinding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -65,6 +65,7 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
         ev.NodeFailed: nodes.node_failed,
         ev.ScopeOpened: nodes.scope_opened,
         ev.ScopeClosed: nodes.scope_closed,
+        ev.ScopeReopened: halting.scope_reopened,
         ev.VariableSet: nodes.variable_set,
         ev.PausePointOpened: points.opened,
         ev.PausePointDecided: points.decided,

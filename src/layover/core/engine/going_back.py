@@ -1,25 +1,38 @@
-"""The decision to go back to a node: what waits behind it is given up, what came of it is dropped."""
+"""The decision to take work up again: all that was given up, or a node to which somebody goes back.
+
+What waits behind such a node is given up, and what came of it is dropped. A scope that was halted is reopened by it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from layover.core.context_ids import context_id
 from layover.core.engine import events as ev
-from layover.core.engine.movement import points_in, scope_path, scopes_of
+from layover.core.engine.halting import has_rounds, is_given_up
+from layover.core.engine.movement import container_of, points_in, scope_path, scopes_of
 from layover.core.engine.rewinding import behind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.events import NodeStatus
     from layover.core.engine.state import Execution, Point
     from layover.core.engine.turn import Turn
 
+_NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
+
 
 def can_go_back(turn: Turn, to: str) -> bool:
-    """Return whether a node has been reached in a scope that is still there."""
+    """Return whether a node has been reached in a scope that is still there, be it that it was halted."""
     name, _, path = to.partition(":")
+    halted = turn.state.halted.get(path)
+    if halted is not None:
+        node = halted.nodes.get(name)
+        return node is not None and node.status not in _NOT_REACHED
     if path not in turn.state.scopes or name not in turn.state.graph(path).positions:
         return False
-    return turn.state.node(to).status not in ("idle", "skipped", "ready")
+    return turn.state.node(to).status not in _NOT_REACHED
 
 
 def is_behind(turn: Turn, name: str, to: str) -> bool:
@@ -47,16 +60,50 @@ def go_back(
     for point in _points_behind(turn.state, names):
         give_up(turn, turn.state.points[point], reason)
     if turn.state.facts.closed:
-        given_up = tuple(
-            sorted(
-                name
-                for name, node in turn.state.nodes.rows.items()
-                if (node.status == "stopped" or (node.status == "failed" and not node.port))
-                and not _is_among(turn, name, names)
-            )
-        )
-        turn.emit(ev.ExecutionReopened(why="rewind", nodes=given_up, by=by, key=key))
+        reopen_execution(turn, "rewind", by=by, key=key, behind=names)
+    _reopen_around(turn, turn.scope_of(to))
     turn.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
+
+
+def reopen_execution(
+    turn: Turn, why: Literal["retry", "rewind"], *, by: str | None, key: str, behind: Sequence[str] = ()
+) -> None:
+    """Reopen a closed execution: what was given up is ready again, but for what is `behind` a node to go back to.
+
+    A container that has opened scopes goes on with them instead: what was completed in them stays so.
+    """
+    state = turn.state
+    nodes: list[str] = []
+    containers = {container_of(path) for path in state.halted.rows}
+    containers = {name for name in containers if state.node(name).status == "entered"}
+    for name, node in state.nodes.rows.items():
+        if is_given_up(node):
+            if has_rounds(node):
+                containers.add(name)
+            else:
+                nodes.append(name)
+    ready = tuple(sorted(name for name in nodes if not _is_among(turn, name, behind)))
+    going_on = tuple(sorted(name for name in containers if not _is_among(turn, name, behind)))
+    turn.emit(ev.ExecutionReopened(why=why, nodes=ready, by=by, key=key, containers=going_on))
+
+
+def reopen_scope(turn: Turn, container: str, key: int | str) -> None:
+    """Take up a halted scope: what was given up in it is ready again, and containers in it go on."""
+    path = scope_path(container, key)
+    halted = turn.state.halted[path].nodes
+    inner = {context_id(path, id_): node for id_, node in halted.items()}
+    nodes = tuple(sorted(name for name, node in inner.items() if is_given_up(node) and not has_rounds(node)))
+    turn.emit(ev.ScopeReopened(node=container, key=key, nodes=nodes))
+    turn.settled.append(path)
+    turn.settled.extend(scope_path(name, "") for name, node in inner.items() if has_rounds(node))
+
+
+def _reopen_around(turn: Turn, path: str) -> None:
+    """Take up the halted scopes that a path leads through, the outermost first."""
+    if path and path not in turn.state.scopes:
+        container = container_of(path)
+        _reopen_around(turn, turn.scope_of(container))
+        reopen_scope(turn, container, turn.state.halted[path].scope.key)
 
 
 def _points_behind(state: Execution, names: list[str]) -> list[str]:
@@ -70,5 +117,5 @@ def _names_behind(turn: Turn, to: str) -> list[str]:
     return [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
 
 
-def _is_among(turn: Turn, name: str, names: list[str]) -> bool:
+def _is_among(turn: Turn, name: str, names: Sequence[str]) -> bool:
     return any(name == one or turn.scope_of(name).startswith(scope_path(one, "")) for one in names)

@@ -35,6 +35,12 @@ def scope_path(container: str, key: int | str) -> str:
     return within(path, name, key)
 
 
+def container_of(path: str) -> str:
+    """Return the context id of the container that a scope belongs to."""
+    around, _, step = path.rpartition(":")
+    return context_id(around, step.partition(".")[0])
+
+
 def variables_of(state: Execution, path: str) -> dict[str, object]:
     """Return the variables that a scope reads: its own copy, or those of the nearest scope around it that has one."""
     return cast("dict[str, object]", state.scopes[variable_scope(state, path)].variables)
@@ -68,7 +74,7 @@ def drop_scope(state: Execution, path: str) -> None:
         node = state.nodes.rows.get(name)
         if node is not None:
             if node.status != "completed":  # that is counted nowhere
-                _recount(state, name, node, "idle")
+                recount(state, name, node, "idle")
             if node.next_round:
                 forget_rounds(state, name, node)
             state.nodes.drop(name)
@@ -81,9 +87,7 @@ def open_scopes(state: Execution, container: str) -> list[str]:
     left = state.node(container).open_scopes
     found: list[str] = []
     if left:
-        branches = [key for key in state.planned(container).bodies if key]
-        keys: Sequence[int | str] = branches or range(state.node(container).next_round)
-        for key in reversed(keys):
+        for key in reversed(keys_of(state, container, state.node(container))):
             path = scope_path(container, key)
             if path in state.scopes.rows:
                 found.append(path)
@@ -120,21 +124,37 @@ def is_within(name: str, path: str) -> bool:
     return around == path or around.startswith(f"{path}:")
 
 
+def keys_of(state: Execution, container: str, node: NodeState) -> Sequence[int | str]:
+    """Return the keys of the scopes that a container may have opened so far, in their order."""
+    return [key for key in state.planned(container).bodies if key] or range(node.next_round)
+
+
 def forget_rounds(state: Execution, container: str, node: NodeState) -> None:
-    """Drop what the rounds of a container collected: it is in its output now, or it failed."""
+    """Drop what is left of the rounds of a container: it has settled, or begins anew."""
     if node.next_round:
-        branches = [key for key in state.planned(container).bodies if key]
-        for key in branches or range(node.next_round):
+        for key in keys_of(state, container, node):
             state.collected.drop((container, key))
+            if state.halted.rows:
+                _forget_halted(state, scope_path(container, key))
+
+
+def _forget_halted(state: Execution, path: str) -> None:
+    """Drop a halted scope, and those within it."""
+    halted = state.halted.rows.get(path)
+    if halted is not None:
+        for id_, node in halted.nodes.items():
+            forget_rounds(state, context_id(path, id_), node)
+        state.halted.drop(path)
+        state.forget_graph(path)
 
 
 def move(state: Execution, name: str, old: NodeState, new: NodeState) -> None:
     """Replace a node, with all that is counted by its status."""
-    _recount(state, name, old, new.status)
+    recount(state, name, old, new.status)
     state.nodes.put(name, new)
 
 
-def _recount(state: Execution, name: str, old: NodeState, new: NodeStatus) -> None:
+def recount(state: Execution, name: str, old: NodeState, new: NodeStatus) -> None:
     """Keep right whatever depends on the status that a node leaves, and on the one that it takes."""
     was = old.status
     if was == "scheduled" and new == "running":

@@ -8,7 +8,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.begin import attempt, start_attempt
 from layover.core.engine.doubt import ask_about, doubted
 from layover.core.engine.failures import fail
-from layover.core.engine.going_back import can_go_back, go_back
+from layover.core.engine.going_back import can_go_back, go_back, reopen_execution
 from layover.core.engine.starting import start
 
 if TYPE_CHECKING:
@@ -38,22 +38,18 @@ def release_incidents(turn: Turn) -> None:
 
 
 def retry(turn: Turn, command: cmd.Retry) -> None:
-    """Reopen a failed execution: what failed and what it took with it are ready again, what was out is recovered."""
+    """Reopen a failed execution: it goes on from what failed and what that took with it; what was out is recovered."""
     if turn.state.facts.closed != "failed":
         if not turn.state.facts.closed:
             release_incidents(turn)
         return
-    rows = turn.state.nodes.rows.items()
-    nodes = sorted(
-        name for name, node in rows if node.status == "stopped" or (node.status == "failed" and not node.port)
-    )
-    turn.emit(ev.ExecutionReopened(why="retry", nodes=tuple(nodes), by=command.by, key=command.key))
+    reopen_execution(turn, "retry", by=command.by, key=command.key)
     start(turn)
     recover(turn)
 
 
 def rewind(turn: Turn, command: cmd.Rewind) -> None:
-    """Go back to a node that has been reached, in a scope that is still there; anything else changes nothing."""
+    """Go back to a node that has been reached, in a scope that is not done; anything else changes nothing."""
     if can_go_back(turn, command.to):
         was_closed = bool(turn.state.facts.closed)
         go_back(turn, command.to, command.reason, by=command.by, key=command.key)

@@ -1,7 +1,8 @@
 """Containers: which rounds and branches are opened, what each leaves behind, and when the container is done.
 
 A loop has one scope open at a time, a parallel as many as its `concurrency` allows. The items are fixed when the
-container is entered and recorded with that event; a `while` is asked anew before each round.
+container is entered and recorded with that event; a `while` is asked anew before each round. Scopes that were halted
+and are due again come before those that have not been opened yet.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Loop, Parallel
 from layover.core.engine import events as ev
 from layover.core.engine.failures import error_of, fail, fail_scope
+from layover.core.engine.going_back import reopen_scope
+from layover.core.engine.halting import next_due
 from layover.core.expressions import ExpressionError, to_json
 
 if TYPE_CHECKING:
@@ -113,6 +116,9 @@ def _next_round(turn: Turn, name: str, planned: PlannedNode, node: Loop) -> None
         row = turn.state.node(name)
         if row.open_scopes:
             return
+        if row.due_scopes:
+            reopen_scope(turn, name, next_due(turn.state, name)[1])
+            return
         key, items = row.next_round, row.input
         if isinstance(items, list):
             more, item = key < len(items), items[key] if key < len(items) else None
@@ -154,6 +160,8 @@ def _next_branches(turn: Turn, name: str, node: Parallel) -> None:
     if node.body is not None:
         keys = range(len(cast("list[object]", items)))
     most = node.concurrency or len(keys)
+    while (row := turn.state.node(name)).due_scopes and row.open_scopes < most:
+        reopen_scope(turn, name, next_due(turn.state, name)[1])
     while (row := turn.state.node(name)).next_round < len(keys) and row.open_scopes < most:
         key = keys[row.next_round]
         item = cast("list[object]", items)[key] if isinstance(key, int) else None

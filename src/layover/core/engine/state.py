@@ -1,9 +1,10 @@
 """What an execution is at one moment: everything that its events so far imply, and nothing else.
 
 Rows are frozen and replaced as a whole; they live in tables that can go back (`tables.py`). Nodes are found by their
-context id, scopes by their path, points by their id. A scope that has closed leaves nothing but what it collected, so
-the state stays as small as what is still going on. The plan belongs to the state but not to its encoding: the version
-row it comes from is immutable.
+context id, scopes by their path, points by their id. A scope that is done leaves nothing but what it collected, so the
+state stays as small as what is still going on. A scope that failed or was cancelled is halted: it is kept as it stood,
+outside the tables of what goes on, until its container settles, so that a retry can take it up again. The plan belongs
+to the state but not to its encoding: the version row it comes from is immutable.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     point: str = ""
     open_scopes: int = 0
     next_round: int = 0
+    due_scopes: int = 0  # halted scopes that are to be taken up again
+    due_from: int = 0  # they are at this index or behind it
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -75,6 +78,14 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     key: int | str = 0
     item: object = None
     variables: dict[str, object] | None = None
+
+
+class Halted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A scope that failed or was cancelled, with its nodes by their ids; `due` once it is to be taken up again."""
+
+    scope: Scope
+    nodes: dict[str, NodeState]
+    due: bool = False
 
 
 class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -189,6 +200,7 @@ class Execution:
         "answered",
         "collected",
         "counts",
+        "halted",
         "journal",
         "nodes",
         "plan",
@@ -209,6 +221,7 @@ class Execution:
         self.nodes: Table[str, NodeState] = Table(self.journal)
         self.points: Table[str, Point] = Table(self.journal)
         self.collected: Table[tuple[str, int | str], Collected] = Table(self.journal)
+        self.halted: Table[str, Halted] = Table(self.journal)
         self.queue: Table[int, str] = Table(self.journal)
         self.answered: Table[int, str] = Table(self.journal)
         self.timers = Timers(self.journal)

@@ -103,7 +103,8 @@ NODE_FORGOTTEN: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
     (status, "idle", ev.ScopeClosed) for status in _AT_CLOSE
 )
 
-# Going back takes a node and everything behind it back; reopening takes up what had been given up.
+# Going back takes a node and everything behind it back; reopening takes up what had been given up. What is in a scope
+# that is reopened is what it was when the scope was halted, or ready.
 _REACHED: tuple[NodeStatus, ...] = (
     *("queued", "running", "entered", "backoff", "incident"),
     *("stopped", "completed", "failed"),
@@ -114,6 +115,8 @@ NODE_BACK: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
         *((status, "ready", ev.NodeRewound) for status in _REACHED),
         ("stopped", "ready", ev.ExecutionReopened),
         ("failed", "ready", ev.ExecutionReopened),
+        ("failed", "entered", ev.ExecutionReopened),
+        *(("idle", after, ev.ScopeReopened) for after in ("ready", "entered", "completed", "failed", "skipped")),
     }
 )
 
@@ -184,8 +187,9 @@ called, and `waiting` when that is done; its point is open all the time.
 
 {node}
 
-When a scope closes, its nodes are forgotten: whatever they are becomes `idle`, and the next round begins anew.
-Going back, and reopening what had failed, takes nodes back:
+When a scope closes, its nodes are forgotten: whatever they are becomes `idle`, and the next round begins anew. If it
+failed or was cancelled, the scope is kept as it stood until its container settles: when a retry reopens it, what was
+completed in it is so again, and what was not is `ready`. Going back, and reopening what had failed, takes nodes back:
 
 {back}
 
