@@ -307,6 +307,13 @@ def test_the_environment_sets_who_gets_in_and_how_often() -> None:
     assert settings == AccessSettings(admin_key=ADMIN_KEY, jwt=jwt, rate_limit=(20, 10.0), body_limit=500_000)
 
 
+def test_the_environment_sets_connections_and_proxies() -> None:
+    set_ = access_settings({"LAYOVER_CONNECTIONS": "500", "LAYOVER_TRUSTED_PROXIES": "10.0.0.7, 192.168.0.0/24,"})
+    settings = set_.api_settings()
+
+    assert (settings.connections, settings.trusted_proxies) == (500, ("10.0.0.7", "192.168.0.0/24"))
+
+
 def test_what_is_not_set_is_as_usual() -> None:
     assert access_settings({"LAYOVER_ADMIN_KEY": "", "PATH": "/bin"}) == AccessSettings()
     assert access_settings({"LAYOVER_RATE_LIMIT": "off"}).rate_limit is None
@@ -328,6 +335,10 @@ def test_what_is_not_set_is_as_usual() -> None:
         ("BODY_LIMIT", "0"),
         ("BODY_LIMIT", "much"),
         ("BODY_LIMIT", "9999999999"),
+        ("CONNECTIONS", "0"),
+        ("CONNECTIONS", "many"),
+        ("TRUSTED_PROXIES", "proxy.example.org"),
+        ("TRUSTED_PROXIES", "10.0.0.0/33"),
         ("JWT_SECRET", "x" * 31),
         ("JWT_ISSUER", "https://id.example.org"),
         ("JWT_JWKS_URL", "http://id.example.org/keys"),

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from layover.api.bodies import place_of_nul
-from layover.api.connections import Connection
 from layover.api.endpoint import SECURITY_HEADERS
 from layover.api.presenting.points import context_of
 from layover.api.resources.executions import StartBody
@@ -20,7 +20,7 @@ from layover.api.routes import ROUTES
 from layover.api.routing import NoQuery, Routes
 from layover.api.serving import listen
 from tests.api.acting import resting
-from tests.api.harness import ADMIN_KEY, listening, served
+from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
 from tests.runtime.harness import Held, approval, engine_at, fan_out, flow, form, until_status
 
 if TYPE_CHECKING:
@@ -403,9 +403,8 @@ async def test_a_head_without_an_end_is_not_read_for_ever(tmp_path: Path) -> Non
     assert alive.status == 200
 
 
-async def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Connection, "head_timeout", 0.05)
-    async with served(tmp_path) as api:
+async def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
+    async with served(tmp_path, settings=replace(UNLIMITED, head_timeout=0.05)) as api:
         host, port = api.url.removeprefix("http://").split(":")
         for begun in (b"", b"GET /api/v1/me HT", b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nGET /x"):
             reader, writer = await asyncio.open_connection(host, int(port))

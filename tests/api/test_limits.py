@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from hypothesis import given, strategies
 
+from layover.api.addresses import TrustedProxies
 from layover.api.application import application
 from layover.api.bodies import check_nesting
-from layover.api.endpoint import address_of
 from layover.api.problems import Refusal
 from layover.api.routes import ROUTES
 from layover.api.settings import ApiSettings
@@ -105,7 +105,34 @@ async def test_one_name_is_counted_however_many_moments_that_takes() -> None:
     ],
 )
 def test_a_network_of_ipv6_is_one_place(client: str | None, address: str) -> None:
-    assert address_of({"client": (client, 1) if client is not None else None}) == address
+    scope: dict[str, Any] = {"client": (client, 1) if client is not None else None, "headers": []}
+    assert TrustedProxies().address_of(scope) == address
+
+
+@pytest.mark.parametrize(
+    ("client", "forwarded", "address"),
+    [
+        ("10.0.0.7", ["203.0.113.9"], "203.0.113.9"),
+        ("10.0.0.7", ["198.51.100.1, 203.0.113.9, 10.0.0.8"], "203.0.113.9"),
+        ("10.0.0.7", ["198.51.100.1", "203.0.113.9:4711", "10.0.0.8"], "203.0.113.9"),
+        ("10.0.0.7", ["[2001:db8::7]:4711"], "2001:db8::/64"),
+        ("10.0.0.7", ["10.0.0.9, 10.0.0.8"], "10.0.0.9"),
+        ("10.0.0.7", ["198.51.100.1, unknown"], "10.0.0.7"),
+        ("10.0.0.7", ["198.51.100.1, unknown, 10.0.0.8"], "10.0.0.8"),
+        ("10.0.0.7", [""], "10.0.0.7"),
+        ("10.0.0.7", [], "10.0.0.7"),
+        ("::ffff:10.0.0.7", ["203.0.113.9"], "203.0.113.9"),
+        ("203.0.113.9", ["198.51.100.1"], "203.0.113.9"),  # whoever is not trusted says what they like
+        (None, ["198.51.100.1"], ""),
+    ],
+)
+def test_behind_trusted_proxies_the_last_address_that_one_of_them_saw_counts(
+    client: str | None, forwarded: list[str], address: str
+) -> None:
+    headers = [(b"x-forwarded-for", one.encode()) for one in forwarded]
+    scope: dict[str, Any] = {"client": (client, 1) if client is not None else None, "headers": headers}
+
+    assert TrustedProxies(("10.0.0.0/24",)).address_of(scope) == address
 
 
 # Over HTTP

@@ -13,7 +13,6 @@ from layover.api.paths import Paths
 from layover.api.problems import Refusal
 from layover.api.routes import ROUTES
 from layover.api.services import Services
-from layover.api.settings import ApiSettings
 from layover.coordination.local import LocalLimiter
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from layover.api.routing import Route
     from layover.api.services import Guard
+    from layover.api.settings import ApiSettings
     from layover.ports.limiter import Limiter
     from layover.runtime.engine import Engine
 
@@ -43,7 +43,7 @@ def application(
     access = access or AccessSettings()
     services = Services(
         engine,
-        settings=settings or ApiSettings(rate_limit=access.rate_limit, body_limit=access.body_limit),
+        settings=settings or access.api_settings(),
         guard=guard or KeysAndTokens(engine, access),
         limiter=limiter or LocalLimiter(),
     )

@@ -5,38 +5,48 @@ What is no request is told like everything else that is not done. A connection c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from layover.api.endpoint import ABORT, SECURITY_HEADERS, request_id_of
+from layover.api.endpoint import ABORT, RESERVED
 from layover.api.problems import Refusal
+from layover.api.raw_answers import raw_answer
 
 if TYPE_CHECKING:
     import asyncio
 
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+    from layover.api.connection_limits import ConnectionSlots, Slot
+    from layover.api.settings import ApiSettings
+
 
 class Connection(HttpToolsProtocol):
     """Closes a connection on which a head is too large, or does not come to its end."""
 
     largest_head: ClassVar[int] = 65_536  # bytes, and what comes with the last of them
-    head_timeout: ClassVar[float] = 30.0  # seconds
 
     _is_in_head = True
     _size = 0
     _timer: asyncio.TimerHandle | None = None
 
+    def __init__(self, slot: Slot, slots: ConnectionSlots, settings: ApiSettings, **made_with: Any) -> None:
+        super().__init__(**made_with)
+        self._slot = slot
+        self._slots = slots
+        self._settings = settings
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as it is declared
         """Wait for the first head."""
         super().connection_made(transport)
+        self._slots.rest(self._slot, transport.abort)
         self._begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._end()
+        self._slots.free(self._slot)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -57,32 +67,31 @@ class Connection(HttpToolsProtocol):
         """Count from here."""
         super().on_message_begin()
         self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
+        if self._slot.is_reserved and self._slots.is_full:
+            self.scope["extensions"][RESERVED] = {}
         self._begin()
 
     def on_headers_complete(self) -> None:
         """Count no longer."""
         self._end()
+        self._slots.work(self._slot)
         super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Be idle again, unless another request has come meanwhile."""
+        super().on_response_complete()
+        if self.cycle.response_complete:
+            self._slots.rest(self._slot, self.transport.abort)
 
     def send_400_response(self, msg: str) -> None:
         """Say that this is no request, and close the connection."""
-        request_id = request_id_of({})
-        body = msgspec.json.encode(Refusal("malformed", msg).problem(request_id))
-        headers = {
-            **SECURITY_HEADERS,
-            "content-type": "application/problem+json",
-            "content-length": str(len(body)),
-            "connection": "close",
-            "x-request-id": request_id,
-        }
-        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n%s\r\n%s" % (lines.encode("latin-1"), body))
+        self.transport.write(raw_answer(Refusal("malformed", msg)))
         self.transport.close()
 
     def _begin(self) -> None:
         self._end()
         self._is_in_head, self._size = True, 0
-        self._timer = self.loop.call_later(self.head_timeout, self.transport.close)
+        self._timer = self.loop.call_later(self._settings.head_timeout, self.transport.close)
 
     def _end(self) -> None:
         self._is_in_head = False

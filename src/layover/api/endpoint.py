@@ -8,7 +8,6 @@ import math
 import re
 import secrets
 from contextlib import aclosing
-from ipaddress import IPv4Address, ip_address, ip_network
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -42,8 +41,11 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1"})
 _ONCE = ("authorization", "content-length", "content-type", "idempotency-key", "x-api-key")
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _FAULTS_FROM = 500
+_OPERATING = ("execution:cancel", "admin")
+_LATER = {"retry-after": "5", "connection": "close"}
 
 ABORT = "layover.abort"  # the extension of a server that can drop a connection
+RESERVED = "layover.reserved"  # of one that answers only operators on a connection, since there are too many
 
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
@@ -98,10 +100,12 @@ class Endpoint:
         services, path = self._services, scope["path_params"]
         _check_head(scope, headers)
         caller = await self._caller(route, scope, headers)
+        if route.limited and RESERVED in scope.get("extensions", {}) and not caller.may(_OPERATING):
+            raise Refusal("too_many_connections", "As many connections are open as may be; try again.", headers=_LATER)
         if route.open == "token":
             await self._check_token(path["token"], scope)
         elif route.limited:
-            await self._limit(_known_as(caller, scope))
+            await self._limit(self._known_as(caller, scope))
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
@@ -133,13 +137,13 @@ class Endpoint:
         try:
             caller = await self._services.guard.caller_of(headers)
         except Refusal:
-            await self._limit(_known_as(NOBODY, scope))
+            await self._limit(self._known_as(NOBODY, scope))
             raise
         if caller is not None:
             return caller
         if route.open == "loopback" and _is_loopback(scope, headers):
             return NOBODY
-        await self._limit(_known_as(NOBODY, scope))
+        await self._limit(self._known_as(NOBODY, scope))
         raise Refusal(
             "unauthenticated",
             "Show credentials: `Authorization: Bearer` with a key or a JWT, or `X-API-Key`.",
@@ -153,9 +157,13 @@ class Endpoint:
         """
         hashed = hash_of(token) if has_form_of_token(token) else None
         if hashed is None or await self._services.store.token(hashed) is None:
-            await self._limit(_known_as(NOBODY, scope))
+            await self._limit(self._known_as(NOBODY, scope))
             raise Refusal("unknown_token", "Nobody knows this token.")
         await self._limit(f"token {hashed.hex()}")
+
+    def _known_as(self, caller: Caller, scope: Scope) -> str:
+        """Return what requests are counted by: the user, or else the address that they come from."""
+        return f"user {caller.user}" if caller.credential else f"address {self._services.proxies.address_of(scope)}"
 
     async def _limit(self, name: str) -> None:
         """Refuse a caller who asks too often."""
@@ -294,23 +302,6 @@ def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
             raise Refusal("invalid_parameter", f"The header `{twice[0]}` is given twice.")
     if "\0" in scope["path"]:
         raise Refusal("not_found", "There is nothing under this path.")
-
-
-def _known_as(caller: Caller, scope: Scope) -> str:
-    """Return what requests are counted by: the user, or else the address that they come from."""
-    return f"user {caller.user}" if caller.credential else f"address {address_of(scope)}"
-
-
-def address_of(scope: Scope) -> str:
-    """Return where a request comes from; a network of IPv6 is one place, since each machine has as many as it likes."""
-    given: str = (scope.get("client") or ("",))[0]
-    try:
-        address = ip_address(given)
-    except ValueError:
-        return given
-    if isinstance(address, IPv4Address):
-        return given
-    return str(address.ipv4_mapped or ip_network((address.packed, 64), strict=False))
 
 
 def _is_loopback(scope: Scope, headers: Mapping[str, str]) -> bool:

@@ -64,6 +64,7 @@ STATUS: Final[dict[str, int]] = {
     "rate_limited": 429,
     "internal": 500,
     "store_unavailable": 503,
+    "too_many_connections": 503,
     "too_many_streams": 503,
     "stopping": 503,
 }

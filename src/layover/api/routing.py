@@ -51,7 +51,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     # for each of them, does it once, and shows others no more than they may see.
     scope: Callable[[Call[Any, Any]], str] | None = None
     kept: Callable[[Reply], Reply] | None = None  # what is kept of an answer that is not to be shown again
-    limited: bool = True  # by the rate of the caller
+    limited: bool = True  # by the rate of the caller, and by how many connections there are
     alone: bool = False  # it says what it has, and needs neither the engine nor the database
     examples: dict[str, object] = {}  # of bodies, by name
 
@@ -75,7 +75,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         if "{" in self.path:
             found.add("not_found")
         if self.limited:
-            found |= {"internal", "rate_limited"}
+            found |= {"internal", "rate_limited", "too_many_connections"}
         if self.body is not None:
             found |= {"payload_too_large", "request_timeout", "unsupported_media_type"}
             if self.body is not bytes:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
 
+from layover.api.acceptor import Acceptor
+from layover.api.connection_limits import ConnectionSlots, limits_of
 from layover.api.connections import Connection
 
 if TYPE_CHECKING:
@@ -16,11 +19,11 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from layover.api.connection_limits import Slot
     from layover.api.services import Services
 
 _GRACE = 15  # seconds for what is being answered when the server stops
 _BACKLOG = 2048
-_KEEP_ALIVE = 30  # seconds that a connection may be idle
 _BETWEEN_DATES = 1  # seconds, which is as exact as the header is
 _BETWEEN_LOOKS = 0.02  # seconds, for what is still being answered
 
@@ -28,9 +31,11 @@ _BETWEEN_LOOKS = 0.02  # seconds, for what is still being answered
 class _Server(uvicorn.Server):
     """A server that leaves signals to whoever runs it, and stops when it is told to: it does not look for that."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, services: Services) -> None:
         super().__init__(config)
+        self._services = services
         self._told = asyncio.Event()
+        self._acceptors: list[Acceptor] = []
 
     def stop(self) -> None:
         """Take no more requests, and answer those that have come."""
@@ -41,6 +46,18 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections, as many as there is room for."""
+        settings = self._services.settings
+        slots = ConnectionSlots(limits_of(settings), self._services.proxies)
+
+        def connection(slot: Slot) -> Connection:
+            made_with = {"config": self.config, "server_state": self.server_state, "app_state": {}}
+            return Connection(slot, slots, settings, **made_with)
+
+        self._acceptors = [Acceptor(listening, slots, connection) for listening in sockets or ()]
+        self.started = True
+
     async def main_loop(self) -> None:
         """Keep the date right that all answers have, until it is told to stop."""
         while not await self.on_tick(0):
@@ -50,8 +67,8 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close what nobody is answered on, and wait for the rest, but not for ever."""
-        for server in self.servers:
-            server.close()
+        for acceptor in self._acceptors:
+            await acceptor.close()
         for listening in sockets or ():
             listening.close()
         try:
@@ -91,7 +108,7 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
     services: Services = app.state.services
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http="httptools",
         lifespan="off",
         log_config=None,
         access_log=False,  # a path may hold a token
@@ -99,10 +116,10 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
         date_header=True,
         proxy_headers=False,
         ws="none",
-        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_keep_alive=math.ceil(services.settings.idle_timeout),
         timeout_graceful_shutdown=_GRACE,
     )
-    server = _Server(config)
+    server = _Server(config, services)
     serving = asyncio.get_running_loop().create_task(server.serve(list(sockets)))
     stop = asyncio.get_running_loop().create_task(services.stopping.wait())
     try:

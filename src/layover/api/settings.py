@@ -13,6 +13,12 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     depth_limit: int = 100  # levels of objects and arrays in a body
     nesting_limit: int = 100_000  # objects and arrays in a body
     body_timeout: float = 30.0  # until a body has come
+    head_timeout: float = 10.0  # until the head of a request has come
+    idle_timeout: float = 30.0  # a connection that nothing comes on is closed
+    connections: int | None = None  # open at once; without it, by how many files may be open
+    connections_by_address: int | None = None  # without it, half of them
+    connections_reserved: int = 16  # beyond that, for operators and health
+    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose `X-Forwarded-For` is taken
     longest_wait: float = 60.0  # for a start that waits
     act_wait: float = 10.0  # until an execution has taken what an operator asks of it
     streams: int = 1_000  # open at once

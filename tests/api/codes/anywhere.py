@@ -43,6 +43,15 @@ async def the_second_in_an_hour(stage: Stage, route: Route) -> Answered:
     return answered
 
 
+@any_route("too_many_connections")
+async def one_of_too_many(stage: Stage, route: Route) -> Answered:
+    request = asked(route)
+    as_ = "" if route.open in ("anybody", "token") else "vera:viewer"
+    answered = await stage.crowded.ask(request.method, request.path, request.body, as_=as_)
+    assert answered.headers["retry-after"] == "5"
+    return answered
+
+
 # What they ask
 
 

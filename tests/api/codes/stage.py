@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from layover.api.endpoint import RESERVED
 from layover.api.settings import ApiSettings
 from layover.bootstrap import open_store
 from layover.coordination.local import LocalLimiter
@@ -104,6 +105,17 @@ class Begun(NamedTuple):
     points: dict[str, str]
 
 
+class Crowding:
+    """Has every connection be one of those that are kept for operators."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["extensions"] = {**scope.get("extensions", {}), RESERVED: {}}
+        await self._app(scope, receive, send)
+
+
 class Stage:
     """Servers, and what scenes need of them."""
 
@@ -115,6 +127,7 @@ class Stage:
         self.little = servers["little"]  # takes small bodies, if they come soon, and follows nobody
         self.once = servers["once"]  # answers everybody once
         self.closed = servers["closed"]  # its engine has stopped
+        self.crowded = servers["crowded"]  # has more connections than it answers
         self._numbers = itertools.count()
 
     def name(self) -> str:
@@ -206,8 +219,9 @@ async def staged(address: str) -> AsyncIterator[Stage]:
             listening(engine, settings=LITTLE) as little,
             listening(engine, settings=ONCE) as once,
             listening(stopped) as closed,
+            listening(engine, before=Crowding) as crowded,
         ):
-            servers = {"api": api, "little": little, "once": once, "closed": closed}
+            servers = {"api": api, "little": little, "once": once, "closed": closed, "crowded": crowded}
             yield Stage(engine, store, work, servers)
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from layover.api.access.listening import is_loopback
+from layover.api.addresses import TrustedProxies
 from layover.api.settings import ApiSettings
 from layover.core.definitions.durations import parse_duration
 from layover.core.errors import LayoverError
@@ -20,11 +21,12 @@ _SHORTEST_ADMIN_KEY: Final = 16  # characters
 _SHORTEST_SECRET: Final = 32  # bytes: as long as the hash that is made with it
 _KEY: Final = re.compile(r"[!-~]+")
 _RATE: Final = re.compile(r"([1-9][0-9]{0,5})/([0-9]*[a-z]+)")
+_COUNT: Final = re.compile(r"[1-9][0-9]{0,6}")
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,11}) ?(B|kB|MB|kiB|KiB|MiB)?")
 _UNITS: Final = {"": 1, "B": 1, "kB": 1_000, "MB": 1_000_000, "kiB": 1024, "KiB": 1024, "MiB": 1024**2}
 _LARGEST_BODY: Final = 1_000_000_000
 _JWT: Final = ("JWT_SECRET", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE")
-_NAMES: Final = ("ADMIN_KEY", "RATE_LIMIT", "BODY_LIMIT", *_JWT)
+_NAMES: Final = ("ADMIN_KEY", "RATE_LIMIT", "BODY_LIMIT", "CONNECTIONS", "TRUSTED_PROXIES", *_JWT)
 _USUAL: Final = ApiSettings()
 
 
@@ -71,6 +73,8 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
     jwt: JwtSettings | None = None
     rate_limit: tuple[int, float] | None = _USUAL.rate_limit
     body_limit: int = _USUAL.body_limit
+    connections: int | None = None
+    trusted_proxies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a key that could be guessed, or that a header cannot hold."""
@@ -78,6 +82,15 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
         if key is not None and (len(key) < _SHORTEST_ADMIN_KEY or not _KEY.fullmatch(key)):
             wanted = f"at least {_SHORTEST_ADMIN_KEY} printable ASCII characters, and no spaces"
             raise InvalidSetting(f"LAYOVER_ADMIN_KEY: it needs {wanted}.")
+
+    def api_settings(self) -> ApiSettings:
+        """Return the settings of the HTTP surface, as far as the environment can set them."""
+        return ApiSettings(
+            rate_limit=self.rate_limit,
+            body_limit=self.body_limit,
+            connections=self.connections,
+            trusted_proxies=self.trusted_proxies,
+        )
 
     def __repr__(self) -> str:
         """Say nothing that may be a secret."""
@@ -88,12 +101,14 @@ def access_settings(environment: Mapping[str, str]) -> AccessSettings:
     """Return what the environment sets; an empty text sets nothing."""
     given = {name: environment.get(f"LAYOVER_{name}") or None for name in _NAMES}
     jwt = {name: given[f"JWT_{name.upper()}"] for name in JwtSettings.__struct_fields__}
-    rate, size = given["RATE_LIMIT"], given["BODY_LIMIT"]
+    rate, size, connections = given["RATE_LIMIT"], given["BODY_LIMIT"], given["CONNECTIONS"]
     return AccessSettings(
         admin_key=given["ADMIN_KEY"],
         jwt=JwtSettings(**jwt) if any(jwt.values()) else None,
         rate_limit=parse_rate(rate) if rate else _USUAL.rate_limit,
         body_limit=parse_size(size) if size else _USUAL.body_limit,
+        connections=parse_connections(connections) if connections else None,
+        trusted_proxies=parse_proxies(given["TRUSTED_PROXIES"] or ""),
     )
 
 
@@ -118,6 +133,24 @@ def parse_size(text: str) -> int:
     if not 0 < size <= _LARGEST_BODY:
         raise InvalidSetting("LAYOVER_BODY_LIMIT: it is a number of bytes, written like `2000000`, `500kB` or `2MiB`.")
     return size
+
+
+def parse_connections(text: str) -> int:
+    """Return how many connections may be open."""
+    if not _COUNT.fullmatch(text):
+        raise InvalidSetting("LAYOVER_CONNECTIONS: it is a number of connections, such as `500`.")
+    return int(text)
+
+
+def parse_proxies(text: str) -> tuple[str, ...]:
+    """Return addresses and networks: `10.0.0.7, 192.168.0.0/24`."""
+    proxies = tuple(one.strip() for one in text.split(",") if one.strip())
+    try:
+        TrustedProxies(proxies)
+    except ValueError as error:
+        message = "they are addresses and networks, such as `10.0.0.7, 192.168.0.0/24`."
+        raise InvalidSetting(f"LAYOVER_TRUSTED_PROXIES: {message}") from error
+    return proxies
 
 
 def _check_address(address: str) -> None:
