@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from layover.api.presenting.executions import event_of
-from layover.api.presenting.moments import moment
 from layover.api.presenting.points import point_of
 from layover.core.engine import events as ev
 from layover.core.engine.answers import schema_of
 from layover.core.engine.commands import Answer, Ask, Create, Pause
+from layover.core.moments import moment
 from layover.core.people import Rules
 from layover.ports.records import PointRow
 from layover.runtime.executions import HistoryEntry

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
+import pytest
+
 from layover.core.ids import child_id
+from layover.core.moments import moment
+from layover.ports.records import Claim
 from tests.runtime.harness import (
+    HOUR,
     Held,
     Refused,
     Scripted,
@@ -18,6 +23,7 @@ from tests.runtime.harness import (
     fan_out,
     flow,
     form,
+    store_in,
     until_child,
     until_status,
 )
@@ -120,6 +126,30 @@ async def test_a_call_whose_engine_is_gone_is_named(tmp_path: Path) -> None:
     async with engine_at(tmp_path, executions=0) as engine:
         (reason,) = (await engine.why(started.id)).reasons
         assert (reason.kind, reason.text) == ("recovery", "`a` had started when its instance was lost.")
+
+
+@pytest.mark.usefixtures("each_database")
+async def test_a_call_whose_instance_is_dead_is_not_said_to_be_running(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a")))
+        started = await engine.start("flow")
+        await work.begun()
+        await engine.stop(grace=0)
+    store = store_in(tmp_path)
+    await store.open("gone")
+    now = await store.now()
+    await store.claim(Claim(instance="gone", now=now, lease_until=now + HOUR, execution_id=started.id))
+    async with engine_at(tmp_path, executions=0) as engine:
+        (running,) = (await engine.why(started.id)).reasons
+        await store.close()  # which gives nothing back of what it drove
+        (lost,) = (await engine.why(started.id)).reasons
+    assert (running.kind, running.text) == ("call", "`a` is running on gone (attempt 1).")
+    assert (lost.kind, lost.until) == ("recovery", now + HOUR)
+    assert lost.text == (
+        "`a` was running on gone, which is no longer running. "
+        f"Another instance takes it over at {moment(now + HOUR)} at the latest."
+    )
 
 
 async def test_a_function_that_is_nowhere_is_named(tmp_path: Path) -> None:

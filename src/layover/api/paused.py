@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
 from layover.api.inbox import FOR_PEOPLE, age, of_people
-from layover.api.presenting.moments import moment
 from layover.api.presenting.points import point_of
 from layover.api.resources.points import (
     CamelLoopScope,
@@ -22,6 +21,7 @@ from layover.api.resources.points import (
     PausedOfWorkflow,
     PausedPoint,
 )
+from layover.core.moments import moment
 from layover.ports.records import PointFilter
 
 if TYPE_CHECKING:

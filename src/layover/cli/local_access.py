@@ -10,7 +10,6 @@ from layover.api.access.keys import made_in_place_of, made_key
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS
 from layover.api.presenting.access import audit_entry_of, key_of
-from layover.api.presenting.moments import moment
 from layover.api.resources.access import NewKey
 from layover.api.resources.shared import Page
 from layover.bootstrap import inspectable_store
@@ -18,6 +17,7 @@ from layover.cli.desk import Desk
 from layover.cli.exits import UNKNOWN, Stop
 from layover.cli.local import CREDENTIAL
 from layover.core.definitions.durations import parse_duration
+from layover.core.moments import moment
 from layover.ports.access import AuditFilter
 from layover.ports.access import Key as KeyRow
 from layover.ports.records import AuditEntry as Entry

@@ -416,6 +416,13 @@ class Loaded(ExecutionRow, frozen=True, kw_only=True):
     snapshot: bytes | None = None
 
 
+class Liveness(Record, frozen=True, kw_only=True):
+    """Whether an instance lives, as far as a store can tell, and when it was heard of last, if that is known."""
+
+    alive: bool
+    seen_at: int | None = None
+
+
 class ExecutionFilter(Record, frozen=True, kw_only=True):
     """Which executions to list, newest first; `after` is the cursor of the last one seen.
 

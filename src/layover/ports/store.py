@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Fault,
         Gauges,
         Lease,
+        Liveness,
         Loaded,
         Message,
         Outbox,
@@ -234,6 +235,9 @@ class Views(Protocol):
 
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand at a moment; those that have been paused since `before` are counted by themselves."""
+
+    async def liveness(self, instance: str) -> Liveness:
+        """Tell whether an instance lives."""
 
 
 class Locks(Protocol):

@@ -171,7 +171,9 @@ class Readings(Standings):
         instance = self.instance
         row, kept = await self._load(execution_id)
         admission = await instance.store.admission(row.head.execution_id) if kept.state.facts.hold else None
-        own = why(row.head, kept.state, instance.clock.now(), admission)
+        owner = row.head.owner
+        lives = await instance.store.liveness(owner) if owner is not None and owner != instance.id else None
+        own = why(row.head, kept.state, instance.clock.now(), admission, lives)
         reasons = own.reasons
         for index, reason in enumerate(own.reasons):
             if reason.kind == "child" and reason.execution and depth:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.engine.signals import awaited_signals
+from layover.core.moments import moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.engine.state import Execution, NodeState, Point
-    from layover.ports.records import Admission, Head
+    from layover.ports.records import Admission, Head, Liveness
 
 _WORTH_TELLING = 2
 
@@ -36,8 +37,10 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...] = ()
 
 
-def why(head: Head, state: Execution, now: int, admission: Admission | None = None) -> Why:
-    """Explain what an execution is waiting for, as far as it knows itself."""
+def why(
+    head: Head, state: Execution, now: int, admission: Admission | None = None, owner: Liveness | None = None
+) -> Why:
+    """Explain what an execution is waiting for, as far as it knows itself; an owner that is not known lives."""
     facts = state.facts
     if facts.closed:
         return Why(summary=f"It is {facts.closed}: nothing is waited for.")
@@ -47,7 +50,7 @@ def why(head: Head, state: Execution, now: int, admission: Admission | None = No
             *_of_instances(head),
             *_of_commands(head),
             *_of_the_start(state, now, admission),
-            *_of_nodes(head, state, now),
+            *_of_nodes(head, state, now, owner),
             *_of_points(state),
         ]
     )
@@ -107,7 +110,7 @@ def _of_the_start(state: Execution, now: int, admission: Admission | None) -> li
     return [Reason(kind="limit", text=text, since=facts.created_at, until=facts.start_at)]
 
 
-def _of_nodes(head: Head, state: Execution, now: int) -> list[Reason]:
+def _of_nodes(head: Head, state: Execution, now: int, owner: Liveness | None) -> list[Reason]:
     found = []
     for name, node in sorted(state.nodes.rows.items()):
         type_ = state.planned(name).calls
@@ -115,21 +118,41 @@ def _of_nodes(head: Head, state: Execution, now: int) -> list[Reason]:
             text = f"`{name}` waits for an instance that has a function for `{type_}`."
             found.append(Reason(kind="function", text=text, context_id=name, since=head.missing_since))
             continue
-        told = _of_node(head, state, name, node, now)
+        if node.status == "running":
+            found.append(_of_call(head, state, name, now, owner))
+            continue
+        told = _of_node(state, name, node, now)
         if told is not None:
             found.append(told)
     return found
 
 
-def _of_node(head: Head, state: Execution, name: str, node: NodeState, now: int) -> Reason | None:
+def _of_call(head: Head, state: Execution, name: str, now: int, owner: Liveness | None) -> Reason:
+    if head.owner is None:
+        return Reason(kind="recovery", text=f"`{name}` had started when its instance was lost.", context_id=name)
+    lost = _loss(head, now, owner)
+    if lost:
+        is_over = head.wake_at is None or head.wake_at <= now
+        when = "as soon as one looks for work" if is_over else f"at {moment(head.wake_at or now)} at the latest"
+        text = f"`{name}` was running on {head.owner}, {lost}. Another instance takes it over {when}."
+        return Reason(kind="recovery", text=text, context_id=name, until=head.wake_at)
+    text = f"`{name}` is running on {head.owner} (attempt {state.node(name).attempt})."
+    return Reason(kind="call", text=text, context_id=name, until=state.timers.get(name))
+
+
+def _loss(head: Head, now: int, owner: Liveness | None) -> str:
+    """Return how it is known that the owner no longer drives an execution; nothing if it does."""
+    if owner is None:
+        return ""
+    if not owner.alive:
+        seen = owner.seen_at
+        return "which is no longer running" if seen is None else f"which has not been heard of since {moment(seen)}"
+    is_over = head.wake_at is not None and head.wake_at <= now
+    return f"whose lease ended at {moment(head.wake_at or now)}" if is_over else ""
+
+
+def _of_node(state: Execution, name: str, node: NodeState, now: int) -> Reason | None:
     match node.status:
-        case "running":
-            if head.owner is None:
-                return Reason(
-                    kind="recovery", text=f"`{name}` had started when its instance was lost.", context_id=name
-                )
-            text = f"`{name}` is running on {head.owner} (attempt {node.attempt})."
-            return Reason(kind="call", text=text, context_id=name, until=state.timers.get(name))
         case "queued" | "scheduled":
             return Reason(kind="place", text=f"`{name}` waits for a place to run.", context_id=name)
         case "backoff":

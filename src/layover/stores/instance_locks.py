@@ -99,4 +99,24 @@ class InstanceLocks:
         return lock
 
     def _file(self, instance: str) -> Path:
-        return self._folder / f"{quote(instance, safe='')}{_SUFFIX}"
+        return _file_of(self._folder, instance)
+
+
+def is_held(folder: Path, instance: str) -> bool | None:
+    """Return whether an instance holds its lock; None if it has none here, since it never had or gave it back."""
+    try:
+        lock = os.open(_file_of(folder, instance), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        # Shared, so that those who look do not take each other for the holder.
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _file_of(folder: Path, instance: str) -> Path:
+    return folder / f"{quote(instance, safe='')}{_SUFFIX}"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.api.presenting.moments import moment
 from layover.api.resources.access import AuditEntry, Key
+from layover.core.moments import moment
 
 if TYPE_CHECKING:
     from layover.ports import access, records

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from layover.api.presenting.moments import moment
 from layover.api.resources.executions import (
     Attempt,
     Event,
@@ -20,6 +19,7 @@ from layover.api.resources.executions import (
     WhyReason,
 )
 from layover.api.resources.shared import Failure
+from layover.core.moments import moment
 
 if TYPE_CHECKING:
     from layover.api.permissions import Caller

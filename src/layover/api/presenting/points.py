@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.api.presenting.moments import moment
 from layover.api.resources.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
+from layover.core.moments import moment
 from layover.core.people import Rules, outcome
 from layover.runtime.views import context_of
 

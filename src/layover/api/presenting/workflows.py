@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.api.presenting.moments import moment
 from layover.api.resources.workflows import (
     DefinitionProblem,
     StandingChanged,
@@ -14,6 +13,7 @@ from layover.api.resources.workflows import (
     Workflow,
     WorkflowSummary,
 )
+from layover.core.moments import moment
 
 if TYPE_CHECKING:
     from layover.core.definitions.problems import Problem

@@ -21,7 +21,6 @@ from layover.api.definitions import (
 )
 from layover.api.openapi_examples import DEFINITION
 from layover.api.presenting.executions import failure_of, node_of
-from layover.api.presenting.moments import moment
 from layover.api.presenting.workflows import problem_of
 from layover.api.problems import Refusal
 from layover.api.resources.executions import WaitingOn
@@ -29,6 +28,7 @@ from layover.api.resources.problems import FieldError
 from layover.api.resources.workflows import Bundle, BundleBody, Checked, DryRun, DryRunBody, Imported, SavedVersion
 from layover.api.routing import NoQuery, Routes
 from layover.core.definitions.problems import InvalidDefinition
+from layover.core.moments import moment
 from layover.runtime import rehearsing
 from layover.runtime.node_executions import node_executions
 

@@ -13,13 +13,13 @@ from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS, permissions_of
 from layover.api.presenting.access import key_of
-from layover.api.presenting.moments import moment
 from layover.api.problems import Refusal
 from layover.api.resources.access import Key, KeyBody, Me, NewKey, RotateBody
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
 from layover.core.definitions.durations import parse_duration
+from layover.core.moments import moment
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.records import Liveness
 from layover.stores.checks import check_ids, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.memory import (
@@ -323,6 +324,10 @@ class MemoryStore(MemoryAccess):
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand."""
         return reading.gauges(await self._turn(), now, before)
+
+    async def liveness(self, instance: str) -> Liveness:
+        """Tell whether an instance lives: all of them are in this process."""
+        return Liveness(alive=bool(instance))
 
     # Locks
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from layover.stores.postgres.address import Address
 
-_SILENT_FOR = 30_000  # milliseconds without a word, and an instance counts as gone
+SILENT_FOR = 30_000  # milliseconds without a word, and an instance counts as gone
 _COMMANDS = ("purge-", "migrate-")  # they have the schema open for a while, and drive nothing
 
 
@@ -26,7 +26,7 @@ async def living_instances(address: Address) -> list[str]:
     """Return the instances that have said within half a minute that they drive executions."""
     async with _opened(address) as db:
         try:
-            names = [name for (name,) in await db.fetch("living_instances", _SILENT_FOR)]
+            names = [name for (name,) in await db.fetch("living_instances", SILENT_FOR)]
         except StoreUnusable as error:
             if error.code != "foreign":
                 raise

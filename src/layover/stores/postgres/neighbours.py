@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from layover.ports.errors import StoreError
-from layover.stores.instance_locks import InstanceLocks
+from layover.stores.instance_locks import InstanceLocks, is_held
 
 if TYPE_CHECKING:
     from layover.stores.postgres.address import Address
@@ -66,6 +66,14 @@ def _held(address: Address, instance: str) -> InstanceLocks:
     locks = InstanceLocks(folder_of(address), instance)
     locks.hold(patience=1)
     return locks
+
+
+def is_dead_here(address: Address, instance: str) -> bool:
+    """Return whether an instance has died on this machine; of one on another machine nothing is known here."""
+    try:
+        return is_held(folder_of(address), instance) is False
+    except OSError:
+        return False
 
 
 def folder_of(address: Address) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.commit_points import CommitPoint, announce_soon
 from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.records import Liveness
 from layover.stores.checks import check_ids, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.postgres import (
@@ -32,10 +33,11 @@ from layover.stores.postgres import (
 from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.answering import Answers, Asked
+from layover.stores.postgres.beside import SILENT_FOR
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
-from layover.stores.postgres.neighbours import Neighbours
+from layover.stores.postgres.neighbours import Neighbours, is_dead_here
 from layover.stores.postgres.renewals import PostgresRenewals
 from layover.stores.postgres.server_clock import ServerClock, running
 
@@ -449,6 +451,13 @@ class PostgresStore(PostgresAccess):
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand."""
         return await reading.gauges(self._db, now, before)
+
+    async def liveness(self, instance: str) -> Liveness:
+        """Tell whether an instance lives: it says so now and then, and on this machine it holds a lock."""
+        db = self._db
+        seen_at = await db.fetchval("instance_seen_at", instance)
+        silent = seen_at is None or seen_at <= await self.now() - SILENT_FOR
+        return Liveness(alive=not silent and not is_dead_here(db.address, instance), seen_at=seen_at)
 
     async def faults(self) -> list[Fault]:
         """Return rows that belong to nothing."""

@@ -5,16 +5,14 @@ It is asked without opening the store, also of a file that this release cannot u
 
 from __future__ import annotations
 
-import fcntl
-import os
 import tempfile
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
 import apsw
 
-from layover.stores.instance_locks import InstanceLocks
+from layover.stores.instance_locks import InstanceLocks, is_held
 from layover.stores.migrations import Shape
 from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
@@ -26,9 +24,9 @@ _COMMANDS = ("purge-", "migrate-")  # they have the file open for a while, and d
 def living_instances(path: Path, *, but: str = "") -> list[str]:
     """Return the instances that have a database open and drive executions."""
     folder = locks_beside(path)
-    found = [file for file in folder.glob(f"*{_SUFFIX}") if _is_held(file)]
-    names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in found)
-    return [name for name in names if name != but and not name.startswith(_COMMANDS)]
+    names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in folder.glob(f"*{_SUFFIX}"))
+    others = [name for name in names if name != but and not name.startswith(_COMMANDS)]
+    return [name for name in others if is_held(folder, name)]
 
 
 def shape_of(path: Path) -> Shape:
@@ -59,16 +57,3 @@ def try_lock(folder: Path) -> None:
                 raise OSError("a lock that is held can be taken again; keep the database on another file system")
         finally:
             lock.let_go()
-
-
-def _is_held(file: Path) -> bool:
-    with suppress(OSError):
-        lock = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            # Shared, so that those who look do not take each other for the holder.
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
-    return False

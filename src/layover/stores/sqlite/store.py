@@ -8,9 +8,10 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.records import Liveness
 from layover.stores.checks import check_ids, checked_appends
 from layover.stores.ids import key
-from layover.stores.instance_locks import InstanceLocks
+from layover.stores.instance_locks import InstanceLocks, is_held
 from layover.stores.limits import check_wish
 from layover.stores.sqlite import (
     appending,
@@ -408,6 +409,10 @@ class SqliteStore(SqliteAccess):
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand."""
         return await self._read(lambda db: reading.gauges(db, now, before))
+
+    async def liveness(self, instance: str) -> Liveness:
+        """Tell whether an instance lives: then it holds its lock."""
+        return Liveness(alive=is_held(locks_beside(self.path), instance) is True)
 
     async def faults(self) -> list[Fault]:
         """Return the damage to the file, and rows that belong to nothing."""

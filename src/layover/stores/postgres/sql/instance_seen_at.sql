@@ -1,0 +1,1 @@
+SELECT seen_at FROM layover.instances WHERE name = $1::text

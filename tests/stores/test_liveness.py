@@ -1,0 +1,38 @@
+"""Whether an instance lives: it holds a lock, or said so not long ago."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+
+from layover.ports.records import Liveness
+from layover.stores.postgres import PostgresStore
+from layover.stores.sqlite import SqliteStore
+from tests.servers.postgres import databases
+
+
+async def test_an_instance_lives_on_a_file_for_as_long_as_it_has_it_open(tmp_path: Path) -> None:
+    here, there = SqliteStore(tmp_path / "a.db"), SqliteStore(tmp_path / "a.db")
+    await here.open("here")
+    await there.open("there")
+    assert await here.liveness("there") == await here.liveness("here") == Liveness(alive=True)
+    await there.close()
+    assert await here.liveness("there") == await here.liveness("never") == Liveness(alive=False)
+    await here.close()
+
+
+async def test_an_instance_of_a_server_lives_until_it_has_been_silent_for_half_a_minute() -> None:
+    now = 1_800_000_000_000
+    address = databases.address()
+    here, there = PostgresStore(address, clock=lambda: now), PostgresStore(address, clock=lambda: 1_800_000_000_000)
+    try:
+        await there.open("there")
+        await here.open("here")
+        assert await here.liveness("there") == Liveness(alive=True, seen_at=now)
+        now += 30_000
+        assert await here.liveness("there") == Liveness(alive=False, seen_at=now - 30_000)
+        now -= 30_000
+        await there.close()
+        assert await here.liveness("there") == Liveness(alive=False)
+    finally:
+        await here.close()
+        databases.give_back()
