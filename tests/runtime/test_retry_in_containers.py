@@ -31,7 +31,7 @@ class Recorder:
 
 
 def work(what: str, id_: str | None = None, **fields: object) -> dict[str, object]:
-    return call(id_ or what, input={"what": what}, **fields)
+    return call(id_ or what, "work", input={"what": what}, **fields)
 
 
 def branches(**bodies: list[dict[str, object]]) -> dict[str, object]:
