@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from layover.api.application import application
 from layover.bootstrap import migrate_to, shape_of
 from layover.ports.errors import StoreUnavailable
 from tests.api.harness import ADMIN_KEY, UNLIMITED, Answered, listening
-from tests.runtime.harness import Between, address_in, engine_at, engine_on, look
+from tests.runtime.harness import Between, address_in, call, engine_at, engine_on, flow, look
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,6 +108,41 @@ async def test_a_worker_that_has_ended(tmp_path: Path) -> None:
         answered = await api.get("/readyz", as_="")
 
     assert (answered.status, failed(answered)) == (503, {"worker": "It cannot take up work just now."})
+
+
+async def test_threads_that_are_held_by_calls_that_were_given_up(tmp_path: Path) -> None:
+    entered, let_go = threading.Semaphore(0), threading.Event()
+
+    def work() -> None:
+        entered.release()
+        let_go.wait(60)
+
+    async def abandon(count: int) -> None:
+        """Give up a call whose function stays inside its thread."""
+        started = await engine.start("flow")
+        await asyncio.to_thread(entered.acquire)
+        await engine.cancel(started.id)
+        while engine.instance.caller.threads.abandoned != count:
+            await asyncio.to_thread(bool)
+
+    async with engine_at(tmp_path, work, threads=2, abandoned_threads=0) as engine, listening(engine) as api:
+        await engine.register(flow(call("a")))
+        try:
+            await abandon(1)
+            some = await api.get("/readyz", as_="")
+            await abandon(2)
+            none = await api.get("/readyz", as_="")
+            numbers = (await api.get("/metrics")).body.decode()
+        finally:
+            let_go.set()
+
+    assert (some.status, some.json["checks"]["threads"]["ok"]) == (200, True)
+    assert (none.status, failed(none)) == (
+        503,
+        {"threads": "2 of 2 threads are held by calls that were given up."},
+    )
+    for line in ("layover_threads_busy 0.0", "layover_threads_abandoned 2.0", "layover_threads_lacking 2.0"):
+        assert line in numbers.splitlines()
 
 
 async def test_a_server_that_is_stopping(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 
 import pytest
 
-from tests.runtime.harness import Held, Scripted, call, end, engine_at, fan_out, flow
+from layover.core.engine.codec import decode_events
+from layover.core.engine.events import NodeStarted
+from tests.runtime.harness import HOUR, Held, Scripted, call, end, engine_at, fan_out, flow
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -81,6 +83,27 @@ async def test_a_wide_execution_does_not_starve_a_narrow_one(tmp_path: Path) -> 
         await engine.wait(narrow.id)
         place = [one.given["n"] for one in work.calls].index("narrow")
         assert place <= 5
+
+
+async def test_nodes_that_wait_start_together_when_many_places_become_free(tmp_path: Path) -> None:
+    work, count = Held(), 50
+    async with engine_at(tmp_path, work, calls=count, poll=HOUR) as engine:
+        await engine.register(EACH)
+        first = await engine.start("flow", list(range(count)))
+        await work.all_begun(count)
+        waiting = [await engine.start("flow", list(range(count // 2))) for _ in range(2)]
+        await engine.cancel(first.id)
+        for one in await work.all_begun(count):
+            one.returns()
+        for one in waiting:
+            assert (await engine.wait(one.id)).status == "completed"
+            entries = await engine.instance.store.history(one.id, 0, 1_000)
+            starting = [
+                entry
+                for entry in entries
+                if any(isinstance(event, NodeStarted) and event.node != "each" for event in decode_events(entry.events))
+            ]
+            assert 1 <= len(starting) <= 3, "nodes that could start at once were started one by one"
 
 
 async def test_a_failed_decision_gives_its_places_back(tmp_path: Path) -> None:

@@ -72,8 +72,13 @@ def _of_store(gauges: Gauges, now: int) -> Iterator[Metric]:
 
 
 def _of_services(services: Services) -> Iterator[Metric]:
-    driver = services.engine.instance.driver
-    yield _gauge("layover_executions_driven", "Executions driven by this instance.", len(driver.driven))
+    instance = services.engine.instance
+    caller, threads = instance.caller, instance.caller.threads
+    yield _gauge("layover_executions_driven", "Executions driven by this instance.", len(instance.driver.driven))
+    yield _gauge("layover_calls_running", "Calls that this instance is making.", caller.out)
+    yield _gauge("layover_threads_busy", "Threads that calls have.", threads.taken)
+    yield _gauge("layover_threads_abandoned", "Threads held by calls that were given up.", threads.abandoned)
+    yield _gauge("layover_threads_lacking", "Abandoned threads that nothing replaces.", threads.lacking)
     yield _gauge("layover_streams_open", "Streams that are open here.", services.streams.count)
     requests = HistogramMetricFamily(
         "layover_http_request_duration_seconds", "How long requests took.", labels=["method", "route", "status"]

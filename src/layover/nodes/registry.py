@@ -91,6 +91,7 @@ class Registry:
     """The functions that this instance can run."""
 
     def __init__(self) -> None:
+        self.threaded: set[str] = set()  # the node types whose functions are not async: a call of them needs a thread
         self._functions: dict[str, Function] = {}
         self._probes: dict[str, Function] = {}
 
@@ -99,7 +100,8 @@ class Registry:
         known = name or name_of(function)
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
-        self._functions[known] = _describe(known, function)
+        self._functions[known] = described = _describe(known, function)
+        (self.threaded.discard if described.is_async else self.threaded.add)(known)
         self._probes.pop(known, None)
         looks = probe or (function.probe_function if isinstance(function, NodeFunction) else None)
         if looks is not None:

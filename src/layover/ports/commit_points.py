@@ -21,6 +21,7 @@ class CommitPoint(StrEnum):
     APPEND_COMMITTED = "append_committed"  # durable, and nobody has been told
     APPEND_TOLD = "append_told"  # the driver knows, and has not acted on it
     REST_TOLD = "rest_told"  # the same, for an append that gave the execution back
+    CALL_IN_THREAD = "call_in_thread"  # a thread has a call, and has not looked whether it may still make it
     CALL_STARTING = "call_starting"  # a node is about to be called
     CALL_RETURNED = "call_returned"  # it has returned, and nobody has been told
     CLAIM_COMMITTED = "claim_committed"  # leases are taken, and nothing is loaded

@@ -1,17 +1,17 @@
 """Making the calls: so many at once, fair between executions, each watched, and none trusted.
 
-A place is taken when a call is decided and given back when it ends. Nodes that find no place are queued; whenever one
-becomes free, the execution that has waited longest for its turn starts one of its nodes. Async functions run on the
-event loop and are cancelled when nobody waits for them any more; others run in threads, which cannot be stopped and are
-abandoned instead: what they return is not heard. A call may also end in the middle, because its function asks somebody
-or sleeps; one that was to give signs of life and gives none is given up.
+A place is taken when a call is decided and given back when it ends; for a function that is not async, a thread belongs
+to it. Nodes that find no place are queued; whenever one becomes free, the execution that has waited longest for its
+turn starts its share of nodes. Async functions run on the event loop and are cancelled when nobody waits for them any
+more; others run in threads, which cannot be stopped and are abandoned instead: what they return is not heard. At the
+last moment, in the thread, it is checked once more that the call may be made. A call may also end in the middle,
+because its function asks somebody or sleeps; one that was to give signs of life and gives none is given up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections import deque
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,9 +28,12 @@ from layover.nodes.probing import probed
 from layover.nodes.pulse import Pulse
 from layover.ports.commit_points import CommitPoint, reached
 from layover.runtime.threads import Threads
+from layover.runtime.turns import Turns
 from layover.runtime.workers import Workers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from layover.core.engine.effects import Call
     from layover.nodes.context import CallContext
     from layover.nodes.registry import Function, Registry
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
 Told: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
 
 _TO_CLEAN_UP = 1.0  # seconds
+
+
+class NotMade(Exception):  # noqa: N818 - it says what became of the call
+    """A thread found at the last moment that its call may not be made any more."""
 
 
 class CallOut:
@@ -73,12 +80,15 @@ class Caller:
         self._registry = registry
         self._loop = asyncio.get_running_loop()
         self._timers = timers
-        self._threads = Threads(settings.threads)
+        self._threaded = registry.threaded
+        self.threads = Threads(settings.threads, settings.abandoned_threads, self._offer)
         self._address = f"{settings.public_url.rstrip('/')}/api/v1/callbacks"
         self._jitter = settings.jitter
+        self._settings = settings
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
-        self._turns: deque[Driven] = deque()
+        self._turns = Turns()
+        self._offering = False
         self._closed = False
         self._hurried = False
         self._out: set[CallOut] = set()
@@ -91,20 +101,43 @@ class Caller:
         """Return whether there is a function for a node type."""
         return self._registry.has(node_type)
 
+    def places(self, node_type: str) -> int:
+        """Return how many more calls of a node type can be made now."""
+        if self._closed or not self._registry.has(node_type):
+            return 0
+        left = min(self._free, self._free_by_type.get(node_type, self._free))
+        return max(0, min(left, self.threads.free) if node_type in self._threaded else left)
+
     def has_place(self, node_type: str) -> bool:
         """Return whether there is a place for a call, and a function for it."""
-        left = self._free_by_type.get(node_type)
-        return self._free > 0 and (left is None or left > 0) and self._registry.has(node_type)
+        return self.places(node_type) > 0
 
     def take_place(self, node_type: str) -> bool:
         """Take a place for a call, if there is one."""
         left = self._free_by_type.get(node_type)
         if self._closed or self._free <= 0 or (left is not None and left <= 0) or not self._registry.has(node_type):
             return False
+        if node_type in self._threaded:
+            if self.threads.free <= 0:
+                return False
+            self.threads.taken += 1
         self._free -= 1
         if left is not None:
             self._free_by_type[node_type] = left - 1
         return True
+
+    def lacking(self, node_type: str) -> str:
+        """Return what calls of a node type wait for here; nothing if there is no function for them."""
+        if not self._registry.has(node_type):
+            return ""
+        most = self._settings.calls_by_type.get(node_type)
+        if node_type in self._threaded and self.threads.free <= 0:
+            return f"a free thread: {self.threads.shortage()}"
+        if self._free <= 0:
+            return f"a free place: all {self._settings.calls} are taken"
+        if most is not None and self._free_by_type[node_type] <= 0:
+            return f"a free place: all {most} for `{node_type}` are taken"
+        return "a place to run"
 
     def close(self) -> None:
         """Let nobody have a place any more."""
@@ -115,29 +148,29 @@ class Caller:
         self._free += places
         if node_type in self._free_by_type:
             self._free_by_type[node_type] += places
+        if node_type in self._threaded:
+            self.threads.taken -= places
         if self._turns:
-            self._loop.call_soon(self._next_turn)
+            self._offer()
 
-    def wait_turn(self, driven: Driven) -> None:
-        """Put an execution that has nodes to start at the end of the line."""
-        self.stay_in_line(driven)
-        if self._free > 0:
-            self._loop.call_soon(self._next_turn)
+    def wait_turn(self, driven: Driven, node_types: Iterable[str]) -> None:
+        """Put an execution that has nodes of some types to start at the end of the line."""
+        for node_type in node_types:
+            self._turns.add(driven, node_type)
+        self._offer()
 
-    def stay_in_line(self, driven: Driven) -> None:
-        """Keep an execution in the line that could not start a node: it is looked at when a place becomes free."""
-        if not driven.waits_turn:
-            driven.waits_turn = True
-            self._turns.append(driven)
+    def _offer(self) -> None:
+        """Let those who wait have the places that are free, once what goes on here is done."""
+        if not self._offering:
+            self._offering = True
+            self._loop.call_soon(self._next_turns)
 
-    def _next_turn(self) -> None:
-        """Let each execution in the line start one node, as long as there are places."""
-        for _ in range(len(self._turns)):
-            if self._free <= 0:
-                return
-            driven = self._turns.popleft()
-            driven.waits_turn = False
-            driven.start_queued()
+    def _next_turns(self) -> None:
+        """Let executions in the line start nodes for as long as there are places, each its share of them."""
+        self._offering = False
+        while self._free > 0 and (turn := self._turns.next(self.has_place)) is not None:
+            share = self.places(turn.node_type) // (turn.others + 1)
+            turn.driven.start_queued(turn.node_type, max(1, share))
 
     # Calls
 
@@ -149,28 +182,36 @@ class Caller:
         self._workers.add(out)
 
     async def _make(self, out: CallOut, worker: asyncio.Task[None]) -> None:
-        """Make a call, give its place back, and tell the execution what it came to."""
-        driven, call = out.driven, out.call
+        """Make a call, and see to its end."""
+        call = out.call
         told: Told | None = None
         try:
-            if not out.stopped and await self._may_begin(out, worker):
+            if self._may_make(out) or await self._may_still(out):
+                out.worker = worker
+                worker.set_name(call.node_type)
                 function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
                 if call.heartbeat is not None:
                     out.pulse = Pulse(self._timers, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
                 given = own(call.input) if out.token is None else self._told_the_address(out, out.token)
                 if function.is_async:
+                    reached(CommitPoint.CALL_STARTING)
                     output = await _begin(out, function, given, context)  # type: ignore[misc]  # it is async
                 else:
-                    work = partial(contextvars.copy_context().run, _begin, out, function, given, context)
-                    output = await self._threads.run(work)
+                    output = await self._in_thread(out, function, given, context)
                 if out.token is None and not call.probe:
                     told = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
                 else:
                     told = _result(out, output)
+        except NotMade:
+            pass
         except BaseException as error:  # noqa: BLE001 - whatever a function raises fails its node and nothing else
             # What it does when it is stopped is nobody's business: the call is made again, or not needed any more.
             told = None if out.stopped or self._hurried else _failure(out, error)
+        self._end(out, told)
+
+    def _end(self, out: CallOut, told: Told | None) -> None:
+        """Give the place of a call back, and tell its execution what it came to."""
         if out.pulse is not None:
             out.pulse.stop()
         if out.journal is not None:
@@ -181,23 +222,52 @@ class Caller:
         if self._drained is not None and not self._out:
             self._drained.set()
         if self._turns:  # whoever waits in line comes before the next node of this execution
-            self._tell(driven, out, told)
-            self.give_back(call.node_type)
+            self._tell(out, told)
+            self.give_back(out.call.node_type)
         else:
-            self.give_back(call.node_type)
-            self._tell(driven, out, told)
+            self.give_back(out.call.node_type)
+            self._tell(out, told)
 
-    async def _may_begin(self, out: CallOut, worker: asyncio.Task[None]) -> bool:
-        """Return whether the execution is still ours, just before the call; if it is not, let go of it."""
-        if not (out.driven.has_lease() or await out.driven.regains_lease()):
-            out.driven.drop()
+    def _may_make(self, out: CallOut) -> bool:
+        """Return whether a call may be made now; on any thread."""
+        return not out.stopped and not self._hurried and out.driven.has_lease()
+
+    async def _may_still(self, out: CallOut) -> bool:
+        """Return whether a call may be made after all: its lease may have run out and still be ours.
+
+        If it is not, the execution is let go of.
+        """
+        if out.stopped or self._hurried:
             return False
-        if out.stopped:
-            return False
+        if not await out.driven.regains_lease():
+            out.driven.let_go()
+        return self._may_make(out)
+
+    async def _in_thread(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
+        """Make a call in the thread that was taken with its place.
+
+        None was taken for a probe that is not async if its function is. Such probes are rare: they get a thread more.
+        """
+        taken = out.call.node_type not in self._threaded
+        self.threads.taken += taken
+        try:
+            while True:
+                work = partial(contextvars.copy_context().run, self._enter, out, function, given, context)
+                try:
+                    return await self.threads.run(work)
+                except NotMade:
+                    if not await self._may_still(out):
+                        raise
+        finally:
+            self.threads.taken -= taken
+
+    def _enter(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
+        """Call a function, on its thread; not if that stood still until the call was given up or its lease was lost."""
+        reached(CommitPoint.CALL_IN_THREAD)
+        if not self._may_make(out):
+            raise NotMade
         reached(CommitPoint.CALL_STARTING)
-        out.worker = worker
-        worker.set_name(out.call.node_type)
-        return True
+        return _begin(out, function, given, context)
 
     def _told_the_address(self, out: CallOut, token: str) -> object:
         """Return the input of a call that is told where to call back."""
@@ -227,7 +297,8 @@ class Caller:
             out.stop()
             out.driven.feed(self._spread(silence(call.node, call.attempt, call.heartbeat)))
 
-    def _tell(self, driven: Driven, out: CallOut, told: Told | None) -> None:
+    def _tell(self, out: CallOut, told: Told | None) -> None:
+        driven = out.driven
         if told is not None and driven.calls.get(out.call.node) is out:
             del driven.calls[out.call.node]
             reached(CommitPoint.CALL_RETURNED)
@@ -247,7 +318,7 @@ class Caller:
     def dismiss(self) -> None:
         """Let workers and threads end that have nothing to do."""
         self._workers.stop()
-        self._threads.stop()
+        self.threads.stop()
 
     async def _wait_for_calls(self, longest: float) -> None:
         if self._out:

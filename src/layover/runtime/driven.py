@@ -104,7 +104,6 @@ class Driven:
         "state",
         "taken_up",
         "unwritten",
-        "waits_turn",
     )
 
     def __init__(  # noqa: PLR0913 - each is named where it is given
@@ -145,7 +144,6 @@ class Driven:
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
         self.priority = priority
         self._places = Places(driver.caller, closed=parked)
-        self.waits_turn = False
         self._line = Line(self.state)
         self.snapshot_seq = kept.snapshot_seq
         self._size = kept.size
@@ -201,16 +199,13 @@ class Driven:
         if self.heard.hear(command) and self._append is None:
             self.go()
 
-    def start_queued(self) -> None:
-        """Start one of the calls that wait for a place, of a type for which there is one."""
+    def start_queued(self, node_type: str, most: int) -> None:
+        """Start calls of a type that wait for a place: there are so many."""
         if self.dropped or self._append is not None or self.state.facts.gate != "open":
             return  # after its next step it gets in line again
-        caller = self._driver.caller
-        name = self._line.next(caller.has_place)
-        if name is not None:
-            self.feed(cmd.StartQueued(node=name))
-        elif self._line:
-            caller.stay_in_line(self)
+        names = self._line.take(node_type, most)
+        if names:
+            self.feed(*[cmd.StartQueued(node=name) for name in names])
 
     # Deciding
 
@@ -380,7 +375,7 @@ class Driven:
             return
         if state.counts["queued"]:
             self._line.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
-            self._driver.caller.wait_turn(self)
+            self._driver.caller.wait_turn(self, self._line.types())
         self._set_alarm()
         if self._inputs or self.heard.ahead:
             self.go()
@@ -460,6 +455,7 @@ class Driven:
 
     def _take_back(self) -> None:
         self.state.journal.revert()
+        self._line.clear()
         self._places.give_back()
 
     # Rest and end
@@ -505,6 +501,10 @@ class Driven:
         self._end()
         self.stop_calls("")
         self._driver.forget(self)
+
+    def let_go(self) -> None:
+        """Let go of an execution whose lease has run out: if nobody has taken it yet, anybody may."""
+        self._driver.put_off(self, 0)
 
     def stop_calls(self, path: str) -> None:
         """Ask the calls in a scope to stop."""

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from layover.core.engine.state import Execution
 
@@ -25,19 +25,25 @@ class Line:
         for name in names:
             self._names.setdefault(self._state.planned(name).calls, deque()).append(name)
 
-    def next(self, has_place: Callable[[str], bool]) -> str | None:
-        """Take the first node of a type for which there is a place."""
-        nodes = self._state.nodes.rows
+    def types(self) -> list[str]:
+        """Return the types of which nodes wait."""
         if self._state.counts["queued"] and not self:  # one found no place after all, or they are just loaded
-            self.add(name for name, node in nodes.items() if node.status == "queued")
-        for node_type, names in self._names.items():
-            if not has_place(node_type):
-                continue
-            while names:
-                name = names.popleft()
-                if (node := nodes.get(name)) is not None and node.status == "queued":
-                    return name
-        return None
+            self.add(name for name, node in self._state.nodes.rows.items() if node.status == "queued")
+        return [node_type for node_type, names in self._names.items() if names]
+
+    def take(self, node_type: str, most: int) -> list[str]:
+        """Take out the first nodes of a type."""
+        nodes, names = self._state.nodes.rows, self._names.get(node_type)
+        found: list[str] = []
+        while names and len(found) < most:
+            name = names.popleft()
+            if (node := nodes.get(name)) is not None and node.status == "queued":
+                found.append(name)
+        return found
+
+    def clear(self) -> None:
+        """Forget the order: those that were taken out may not have started."""
+        self._names.clear()
 
     def __bool__(self) -> bool:
         return any(self._names.values())

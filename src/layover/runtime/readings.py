@@ -171,9 +171,15 @@ class Readings(Standings):
         instance = self.instance
         row, kept = await self._load(execution_id)
         admission = await instance.store.admission(row.head.execution_id) if kept.state.facts.hold else None
-        owner = row.head.owner
-        lives = await instance.store.liveness(owner) if owner is not None and owner != instance.id else None
-        own = why(row.head, kept.state, instance.clock.now(), admission, lives)
+        owner, here = row.head.owner, row.head.owner in (None, instance.id)
+        own = why(
+            row.head,
+            kept.state,
+            instance.clock.now(),
+            admission=admission,
+            owner=None if owner is None or here else await instance.store.liveness(owner),
+            lacking=instance.caller.lacking if here else None,
+        )
         reasons = own.reasons
         for index, reason in enumerate(own.reasons):
             if reason.kind == "child" and reason.execution and depth:

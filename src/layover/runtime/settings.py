@@ -12,7 +12,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     executions: int = 1_000  # driven at once
     calls: int = 200  # made at once
     calls_by_type: dict[str, int] = {}  # the same for single node types
-    threads: int = 32  # for functions that are not async
+    threads: int = 32  # for functions that are not async: as many of their calls are made at once
+    abandoned_threads: int = 32  # that are replaced while functions whose calls were given up hold them
     cache_bytes: int = 6_000_000  # of memory for states that have come to rest, so that they need not be read again
     leg_flush: int = 2_000  # how long an execution that is durable by the leg goes on without writing
     snapshot_every: int = 500  # events, while an execution is driven

@@ -1,7 +1,13 @@
-"""Threads for functions that are not async.
+"""Threads for functions that are not async, and how many calls may have one.
+
+A call takes its thread before it starts, so a function never waits in a queue after the log says that it runs. A thread
+cannot be stopped: if its call is given up while the function is still inside, the thread is abandoned until the
+function returns. Up to a bound another thread takes its place; beyond it there are fewer threads for everybody.
 
 The pool of the standard library waits for its threads when the process ends, so one function that hangs would keep the
-process from ending. These threads do not: what they are at is abandoned, and whatever it does is fenced by the log.
+process from ending. These threads do not: what they still do is fenced by the log.
+
+All counts belong to the event loop; threads only take work and hand back what came of it.
 """
 
 from __future__ import annotations
@@ -11,54 +17,98 @@ import threading
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class _Work(NamedTuple):
-    function: Callable[[], object]
-    done: asyncio.Future[object]
+class _Work:
+    """One function to call, and who waits for it."""
+
+    __slots__ = ("abandoned", "done", "ended", "function")
+
+    def __init__(self, function: Callable[[], object], done: asyncio.Future[object]) -> None:
+        self.function = function
+        self.done = done
+        self.ended = False
+        self.abandoned = False
 
 
 class Threads:
-    """At most so many threads, each made when it is first needed."""
+    """So many threads for calls, each made when it is first needed; `on_return` is told of one that was abandoned."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, replaced: int, on_return: Callable[[], None]) -> None:
+        self.most = most
+        self.taken = 0  # by calls that run, or are about to
+        self.abandoned = 0  # held by functions whose calls were given up
+        self._replaced = replaced
+        self._on_return = on_return
         self._loop = asyncio.get_running_loop()
         self._waiting: SimpleQueue[_Work | None] = SimpleQueue()
-        self._idle = threading.Semaphore(0)
-        self._made = 0
+        self._alive = 0
+        self._at_work = 0
 
-    def run(self, function: Callable[[], object]) -> asyncio.Future[object]:
-        """Return what a function gives; whoever gives up waiting leaves it to itself."""
-        done: asyncio.Future[object] = self._loop.create_future()
-        self._waiting.put(_Work(function, done))
-        if not self._idle.acquire(blocking=False) and self._made < self._most:
-            self._made += 1
-            threading.Thread(target=self._serve, name=f"layover-call-{self._made}", daemon=True).start()
-        return done
+    @property
+    def lacking(self) -> int:
+        """How many threads there are fewer than there should be: abandoned, and not replaced."""
+        return min(self.most, max(0, self.abandoned - self._replaced))
+
+    @property
+    def free(self) -> int:
+        """How many more calls can have a thread."""
+        return self.most - self.lacking - self.taken
+
+    def shortage(self) -> str:
+        """Return why no thread is free."""
+        if self.lacking:
+            return f"{self.lacking} of {self.most} threads are held by calls that were given up"
+        return f"all {self.most} are taken"
+
+    async def run(self, function: Callable[[], object]) -> object:
+        """Return what a function gives; if the caller gives up waiting, the function is left to itself."""
+        if self._at_work == self._alive:
+            threading.Thread(target=self._serve, name=f"layover-call-{self._alive + 1}", daemon=True).start()
+            self._alive += 1
+        self._at_work += 1
+        work = _Work(function, self._loop.create_future())
+        self._waiting.put(work)
+        try:
+            return await work.done
+        finally:
+            if not work.ended:
+                work.abandoned = True
+                self.abandoned += 1
 
     def stop(self) -> None:
         """Let threads end that have nothing to do."""
-        for _ in range(self._made):
+        for _ in range(self._alive):
             self._waiting.put(None)
 
     def _serve(self) -> None:
         while (work := self._waiting.get()) is not None:
-            if not work.done.cancelled():
-                self._do(work)
-            self._idle.release()
+            self._do(work)
+            del work  # an idle thread holds on to nothing
 
     def _do(self, work: _Work) -> None:
         try:
-            told = partial(_succeed, work.done, work.function())
+            tell = partial(_succeed, work.done, work.function())
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever called
-            told = partial(_fail, work.done, error)
+            tell = partial(_fail, work.done, error)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(told)
+            self._loop.call_soon_threadsafe(self._ended, work, tell)
+
+    def _ended(self, work: _Work, tell: Callable[[], None]) -> None:
+        work.ended = True
+        self._at_work -= 1
+        if self._alive > self.most:  # it stood in for one that was abandoned, or was abandoned itself
+            self._alive -= 1
+            self._waiting.put(None)
+        if work.abandoned:
+            self.abandoned -= 1
+            self._on_return()
+        else:
+            tell()
 
 
 def _succeed(done: asyncio.Future[object], result: object) -> None:

@@ -10,7 +10,7 @@ from layover.core.engine.signals import awaited_signals
 from layover.core.moments import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from layover.core.engine.state import Execution, NodeState, Point
     from layover.ports.records import Admission, Head, Liveness
@@ -38,9 +38,19 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def why(
-    head: Head, state: Execution, now: int, admission: Admission | None = None, owner: Liveness | None = None
+    head: Head,
+    state: Execution,
+    now: int,
+    *,
+    admission: Admission | None = None,
+    owner: Liveness | None = None,
+    lacking: Callable[[str], str] | None = None,
 ) -> Why:
-    """Explain what an execution is waiting for, as far as it knows itself; an owner that is not known lives."""
+    """Explain what an execution is waiting for, as far as it knows itself; an owner that is not known lives.
+
+    `lacking` says what calls of a node type wait for on the instance that would make them; nothing if it has no
+    function for them.
+    """
     facts = state.facts
     if facts.closed:
         return Why(summary=f"It is {facts.closed}: nothing is waited for.")
@@ -50,7 +60,7 @@ def why(
             *_of_instances(head),
             *_of_commands(head),
             *_of_the_start(state, now, admission),
-            *_of_nodes(head, state, now, owner),
+            *_of_nodes(head, state, now, owner, lacking),
             *_of_points(state),
         ]
     )
@@ -110,13 +120,13 @@ def _of_the_start(state: Execution, now: int, admission: Admission | None) -> li
     return [Reason(kind="limit", text=text, since=facts.created_at, until=facts.start_at)]
 
 
-def _of_nodes(head: Head, state: Execution, now: int, owner: Liveness | None) -> list[Reason]:
+def _of_nodes(
+    head: Head, state: Execution, now: int, owner: Liveness | None, lacking: Callable[[str], str] | None
+) -> list[Reason]:
     found = []
     for name, node in sorted(state.nodes.rows.items()):
-        type_ = state.planned(name).calls
-        if node.status == "queued" and type_ in head.missing:
-            text = f"`{name}` waits for an instance that has a function for `{type_}`."
-            found.append(Reason(kind="function", text=text, context_id=name, since=head.missing_since))
+        if node.status == "queued":
+            found.append(_of_queued(head, name, state.planned(name).calls, lacking))
             continue
         if node.status == "running":
             found.append(_of_call(head, state, name, now, owner))
@@ -125,6 +135,14 @@ def _of_nodes(head: Head, state: Execution, now: int, owner: Liveness | None) ->
         if told is not None:
             found.append(told)
     return found
+
+
+def _of_queued(head: Head, name: str, type_: str, lacking: Callable[[str], str] | None) -> Reason:
+    lacks = lacking(type_) if lacking is not None else ""
+    if type_ in head.missing and not lacks:
+        text = f"`{name}` waits for an instance that has a function for `{type_}`."
+        return Reason(kind="function", text=text, context_id=name, since=head.missing_since)
+    return Reason(kind="place", text=f"`{name}` waits for {lacks or 'a place to run'}.", context_id=name)
 
 
 def _of_call(head: Head, state: Execution, name: str, now: int, owner: Liveness | None) -> Reason:
@@ -153,7 +171,7 @@ def _loss(head: Head, now: int, owner: Liveness | None) -> str:
 
 def _of_node(state: Execution, name: str, node: NodeState, now: int) -> Reason | None:
     match node.status:
-        case "queued" | "scheduled":
+        case "scheduled":
             return Reason(kind="place", text=f"`{name}` waits for a place to run.", context_id=name)
         case "backoff":
             until = state.timers.get(name)

@@ -48,6 +48,25 @@ async def test_who_stood_still_for_too_long_does_no_harm(world: World, point: Co
     await world.did_nothing_twice(before, effects)
 
 
+@pytest.mark.parametrize("n", [1, 2, 4])
+async def test_threads_that_stood_still_for_too_long_make_no_call(world: World, n: int) -> None:
+    """There are more calls than threads, and one of those is about to begin a call when the process stands still."""
+    settings = {"lease_ttl": 600, "threads": 2}
+    stopped = world.run(stop_at=(CommitPoint.CALL_IN_THREAD, n), only=("threads",), settings=settings)
+    stopped.is_stopped()
+    await world.is_sound()
+    before, effects = await world.completed(), len(world.effects.read())
+    await world.finish(only=("threads",))
+    (head,), done = await world.heads(), world.effects.read()
+
+    stopped.goes_on()
+    assert stopped.is_done() == [OUTPUTS["threads"]]
+    assert await world.heads() == [head], "a late result changed something"
+    assert world.effects.read() == done, "a call began without a lease"
+    await world.is_sound()
+    await world.did_nothing_twice(before, effects)
+
+
 async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World) -> None:
     stopped = world.run(only=("patient",), settings={"lease_ttl": 600}, stop_at=(CommitPoint.LEASES_RENEWED, 1))
     stopped.is_stopped()

@@ -31,6 +31,8 @@ WORKFLOWS = {
     "chain": "[{id: a, type: work, next: b}, {id: b, type: threaded, next: c}, {id: c, type: work}]",
     "retry": "[{id: a, type: third_time, retry: {max_attempts: 9, delay: 5ms}, next: b}, {id: b, type: work}]",
     "timer": "[{id: a, type: work, next: nap}, {id: nap, type: delay, duration: 30ms, next: b}, {id: b, type: work}]",
+    "threads": "[{id: each, type: parallel, for_each: '[1, 2, 3, 4, 5, 6]', body: [{id: a, type: threaded}], next: b},"
+    " {id: b, type: work}]",
     "loop": "[{id: each, type: loop, for_each: '[1, 2, 3]', body: [{id: a, type: work}]}]",
     "parallel": "[{id: all, type: parallel, branches: ["
     "{id: l, body: [{id: a, type: work, next: nap}, {id: nap, type: delay, duration: 20ms}]},"
@@ -88,6 +90,7 @@ OUTPUTS: dict[str, object] = {
     "loop": ["a:each.0", "a:each.1", "a:each.2"],
     "parallel": "d",
     "form": "b",
+    "threads": "b",
     "forms": {"l": "a:both.l", "r": "b:both.r"},
     "held": "b",
     "late": "b",

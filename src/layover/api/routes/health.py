@@ -40,6 +40,7 @@ async def healthz(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - nothing
 async def readyz(call: Call[None, NoQuery]) -> Reply:
     """Tell whether work can be done here: the database answers, its tables are right, and the worker looks for work.
 
+    It cannot if functions that are not async find no thread, because all are held by calls that were given up.
     What exactly is wrong is in the log, since anybody may ask this.
     """
     engine, instance = call.engine, _instance(call.services)
@@ -50,6 +51,8 @@ async def readyz(call: Call[None, NoQuery]) -> Reply:
         "migrations": await _tried("migrations", instance.store.check_shape()),
         "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It cannot take up work just now."),
     }
+    if (threads := instance.caller.threads).lacking:
+        checks["threads"] = Check(ok=threads.lacking < threads.most, detail=f"{threads.shortage()}.")
     ready = all(check.ok for check in checks.values())
     told = Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)
     return Reply(told, 200 if ready else 503)
