@@ -238,13 +238,14 @@ async def test_what_the_dead_engine_wanted_to_do_later_is_not_done(layover: Layo
 
 
 async def test_threads_of_the_dead_engine_reach_nothing_any_more(layover: Layover) -> None:
-    gone, tried = threading.Event(), threading.Event()
+    gone, tried, begun = threading.Event(), threading.Event(), asyncio.Event()
     ends: list[BaseException] = []
     calls: list[int] = []
     loop = asyncio.get_running_loop()
 
     def stubborn(context: SyncNodeContext) -> str:
         calls.append(context.attempt)
+        loop.call_soon_threadsafe(begun.set)
         if context.attempt == 1:
             gone.wait(10)
             lasting = asyncio.run_coroutine_threadsafe(asyncio.sleep(3600), loop)
@@ -264,7 +265,7 @@ async def test_threads_of_the_dead_engine_reach_nothing_any_more(layover: Layove
         return str(context.once("late", lambda: "written by the living"))
 
     async def quick() -> None:
-        return None
+        await begun.wait()
 
     layover.nodes(stubborn, quick)
     branches = [{"id": name, "body": [call(name, name)]} for name in ("stubborn", "quick")]
