@@ -95,9 +95,9 @@ async def test_nodes_that_wait_start_together_when_many_places_become_free(tmp_p
         await engine.cancel(first.id)
         for one in await work.all_begun(count):
             one.returns()
-        for one in waiting:
-            assert (await engine.wait(one.id)).status == "completed"
-            entries = await engine.instance.store.history(one.id, 0, 1_000)
+        for started in waiting:
+            assert (await engine.wait(started.id)).status == "completed"
+            entries = await engine.instance.store.history(started.id, 0, 1_000)
             starting = [
                 entry
                 for entry in entries
