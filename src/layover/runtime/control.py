@@ -150,12 +150,20 @@ class Control(Executions):
             point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment, at=now
         )
         source = _act(f"answer:{point}:{approved}", by, key).source
+        taken = await instance.critical.run(self._answer(given, source, now, audit))
+        if isinstance(taken, Refused):
+            instance.meters.resume_errors += 1
+            raise AnswerRefused(taken.code, taken.message, taken.errors)
+        return taken
+
+    async def _answer(self, given: cmd.Answer, source: str, now: int, audit: AuditEntry | None) -> Reserved | Refused:
+        """Have an answer written, and the execution driven that was claimed with it; or whoever drives it told."""
+        instance = self.instance
         lease_until = now + instance.settings.lease_ttl
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until) if instance.driver.room > 0 else None
         taken = await instance.store.answer(given, source, now, wish, audit)
         if isinstance(taken, Refused):
-            instance.meters.resume_errors += 1
-            raise AnswerRefused(taken.code, taken.message, taken.errors)
+            return taken
         reached(CommitPoint.ANSWER_COMMITTED)
         if taken.claimed is not None:
             await instance.driver.take(Claims(claimed=(taken.claimed,)), lease_until)
@@ -279,6 +287,12 @@ class Control(Executions):
 
     async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
+        seen = await self.instance.critical.run(self._take_up(head, kept, command, act))
+        await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
+        return await self.get(head.execution_id)
+
+    async def _take_up(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> int:
+        """Claim a closed execution and drive it with a command; return how far its log went before."""
         instance = self.instance
         now = await instance.driver.claiming_time()
         lease_until = now + instance.settings.lease_ttl
@@ -292,21 +306,19 @@ class Control(Executions):
                 kept = await self._loaded(head.execution_id)
             kept = await instance.driver.timed(claimed.head, kept)
             is_repeated = await self._is_repeated(head.execution_id, act)  # it may have been meanwhile
+            refused = None if is_repeated or decide(kept.state, command, now) else _does_not_fit(kept.state, command)
+            goes_on = not is_repeated and refused is None
+            message = instance.beginning.ask_again(kept.state, claimed.head.priority) if goes_on else None
         except BaseException:
             await instance.driver.unclaim(claimed, head.wake_at)  # else nobody could reopen it before the lease is over
             raise
-        if is_repeated:
-            instance.driver.go_on(claimed, kept, lease_until)
-        elif not decide(kept.state, command, now):  # somebody else has done it meanwhile
-            refused = _does_not_fit(kept.state, command)
-            instance.driver.go_on(claimed, kept, lease_until)
-            raise refused
-        else:
-            message = instance.beginning.ask_again(kept.state, claimed.head.priority)
+        if goes_on:
             instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.audit)
-        seen = claimed.head.last_seq
-        await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
-        return await self.get(head.execution_id)
+        else:
+            instance.driver.go_on(claimed, kept, lease_until)
+        if refused is not None:
+            raise refused  # somebody else has done it meanwhile
+        return claimed.head.last_seq
 
     async def _loaded(self, execution_id: str) -> Kept:
         """Return an execution as the store has it."""

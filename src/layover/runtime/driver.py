@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover.driver")
 
 _RETRY_LOADING = 60_000
+_RETRY_READING = 1_000
 _IN_ONE_GO = 32
 
 
@@ -137,10 +138,13 @@ class Driver:
                 _log.error("poison execution=%s takeovers=%d", claimed.head.execution_id, claimed.head.takeovers)
                 continue
             kept = self.cache.take(claimed.head)
-            if kept is not None:
-                await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
-            else:
+            if kept is None:
                 unknown.append(claimed)
+                continue
+            try:
+                await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
+            except Exception as error:  # noqa: BLE001 - a fault of ours must not leave it claimed and driven by nobody
+                await self._unusable(claimed, error)
         if unknown:
             await self._load(unknown, lease_until, due=due)
 
@@ -155,21 +159,23 @@ class Driver:
     async def _load(self, claims: list[Claimed], lease_until: int, *, due: bool) -> None:
         try:
             found = await self._store.load([claimed.head.execution_id for claimed in claims])
-        except StoreError as error:
-            _log.warning("load_failed executions=%d error=%s", len(claims), error.message)
-            await self._release([_lease(one) for one in claims], self.clock.now() + 1_000)
+        except Exception as error:  # noqa: BLE001 - whatever it is, they are not left claimed and driven by nobody
+            _log.warning("load_failed executions=%d error=%s", len(claims), error)
+            await self._release([_lease(one) for one in claims], self.clock.now() + _RETRY_READING)
             return
         for claimed, loaded in zip(claims, found, strict=True):
             try:
                 kept = await self.state_of(_found(loaded, claimed.head.execution_id))
                 kept = await self.timed(claimed.head, kept)
+                reached(CommitPoint.STATE_LOADED)
+                await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not stop the others
-                # It is not lost: it stays as it is, and is looked at again in case the cause goes away.
-                _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
-                await self._release([_lease(claimed)], self.clock.now() + _RETRY_LOADING)
-                continue
-            reached(CommitPoint.STATE_LOADED)
-            await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
+                await self._unusable(claimed, error)
+
+    async def _unusable(self, claimed: Claimed, error: Exception) -> None:
+        """Give back an execution that cannot be gone on with; it is tried again, in case the cause goes away."""
+        _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
+        await self._release([_lease(claimed)], self.clock.now() + _RETRY_LOADING)
 
     async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
         wakes = wake_at(kept.state)

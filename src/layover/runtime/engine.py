@@ -94,6 +94,7 @@ class Engine(Outside):
         try:
             claimer, courier, *_ = self._services
             await asyncio.wait([claimer])
+            await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
             await instance.caller.stop(self._settings.grace / 1000 if grace is None else grace)
             instance.driver.flush()
             await instance.committer.stop()

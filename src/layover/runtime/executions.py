@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from layover.core.engine.state import Execution as State
-    from layover.ports.records import AuditEntry, ExecutionRow
+    from layover.ports.access import Standing
+    from layover.ports.records import AuditEntry, ExecutionRow, Outcome
+    from layover.runtime.beginning import Begun
     from layover.runtime.driven import Driven
     from layover.runtime.instance import Instance
 
@@ -125,22 +128,33 @@ class Executions(Readings):
         begun = instance.beginning.begin(plan, new, create, audit)
         driven = begun.driven
         driven.on_confirmed = confirmed = _Confirmed(new, number, wait)
-        outcome = await driven.created
+        if begun.wish is None and held is None:
+            outcome = await _creation_of(driven)
+        else:
+            outcome = await instance.critical.run(self._held_back(begun, held, delayed=bool(delay)))
         if outcome.verdict == "exists":
             return await self._existing(execution_id, on_conflict, wait)
         if outcome.verdict == "fenced":  # it is begun, and somebody else went on with it before that was known here
             return await self._existing(execution_id, "return", wait)
-        if begun.wish is not None and begun.message is not None and not delay:
-            admission = await instance.beginning.apply(begun.wish, begun.message)
-            if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
-                raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
-        if held is not None:
-            await instance.beginning.look_again(execution_id, held)
         if wait is not None:
             await driven.at_rest()
         if confirmed.view is None:
             return await self._existing(execution_id, "return", wait)  # it goes on later, or elsewhere
         return confirmed.view
+
+    async def _held_back(self, begun: Begun, held: Standing | None, *, delayed: bool) -> Outcome:
+        """Wait until an execution exists that limits or a paused workflow hold back; see whether it may start now."""
+        beginning = self.instance.beginning
+        outcome = await begun.driven.created
+        if outcome.verdict != "passed":
+            return outcome
+        if begun.wish is not None and begun.message is not None and not delayed:
+            admission = await beginning.apply(begun.wish, begun.message)
+            if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
+                raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
+        if held is not None:
+            await beginning.look_again(begun.driven.id, held)
+        return outcome
 
     async def _existing(self, execution_id: str, on_conflict: str, wait: Until | None) -> Execution:
         """Return the execution that has an id already, or refuse to begin another."""
@@ -241,6 +255,16 @@ class Executions(Readings):
             for index, event in enumerate(decode_events(entry.events))
         ]
         return [one for one in found if one.seq >= since][:limit]
+
+
+async def _creation_of(driven: Driven) -> Outcome:
+    """Wait until it is known what became of a creation; it goes on if the caller gives up."""
+    try:
+        return await driven.created
+    except asyncio.CancelledError:
+        if driven.created.cancelled():  # others under the same id wait for it too
+            driven.created = driven.created.get_loop().create_future()
+        raise
 
 
 class _Confirmed:

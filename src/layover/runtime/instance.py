@@ -14,6 +14,7 @@ from layover.runtime.caller import Caller
 from layover.runtime.claimer import Claimer
 from layover.runtime.committer import Committer
 from layover.runtime.courier import Courier
+from layover.runtime.critical import CriticalSections
 from layover.runtime.driver import Driver
 from layover.runtime.errors import EngineClosed
 from layover.runtime.janitor import Janitor
@@ -43,6 +44,7 @@ class Instance:
         self.plans = Plans(store)
         self.listeners = Listeners(store)
         self.meters = Meters()
+        self.critical = CriticalSections()
         self.committer = Committer(store, self.meters)
         self.caller = Caller(registry, settings, clock.timers)
         self.driver = Driver(
