@@ -45,15 +45,21 @@ def _is_due(state: State, name: Name, without: Rule | None) -> bool:
         case "lease":
             # Without a common clock, one of the two is minutes ahead: to it every lease seems to have passed.
             return without is Rule.TIME_IS_THE_DATABASE_S and name == "two"
+        case "held":
+            return not _is_older(state, name)
         case None:
             return False
+
+
+def _is_older(state: State, name: Name) -> bool:
+    return state.mixed and name == "one"
 
 
 def _claiming(state: State, name: Name, without: Rule | None) -> Iterator[Step[State]]:
     head, instance = state.tables.head, state.instance(name)
     if not _is_due(state, name, without):
         return
-    if head.claims == 0 and name == "two":
+    if head.claims == 0 and name == "two" and not state.mixed:
         return  # the two are alike, so who comes first may be chosen
     stray, breach = instance.stray, None
     if instance.driver is not None:
@@ -123,7 +129,18 @@ class _Driving:
             yield from self._grace_over()
             if self.state.tables.head.commands_seq == driver.commands_seen:
                 return  # nothing new; the poll for commands goes unnoticed
+        if self._cannot_read() and self.without is not Rule.UNREADABLE_STOPS_THE_QUEUE:
+            yield self._hold_back()
+            return
         yield self._decide(Did.DECIDED, self.state, grace_over=False)
+
+    def _cannot_read(self) -> bool:
+        return _is_older(self.state, self.name) and any(command.newer for command in self.state.tables.unread())
+
+    def _hold_back(self) -> Step[State]:
+        tables = db.hold_back(self.state.tables, self.name, self.driver.epoch, self.without)
+        line = f"{self.who}: cannot read a command, gives the execution back"
+        return Step(Did.HELD_BACK, line, self._to(None, self.state._replace(tables=tables)))
 
     def _to(self, driver: Driver | None, state: State | None = None) -> State:
         return (state or self.state).with_driver(self.name, self.slot, driver)
@@ -142,6 +159,7 @@ class _Driving:
                 deadline_passed=state.deadline_passed,
                 grace_over=grace_over,
                 without=self.without,
+                is_older=_is_older(state, self.name),
             )
         )
         decided = driver._replace(decision=decision, commands_seen=state.tables.head.commands_seq)

@@ -26,7 +26,7 @@ class OneExecution:
 
     def initial(self) -> State:
         """Begin with an execution that has been created and is due."""
-        return State(Tables(), Instance(), Instance(), self._budget)
+        return State(Tables(), Instance(), Instance(), self._budget, mixed=self._budget.newer_cancels > 0)
 
     def steps(self, state: State) -> Iterator[Step[State]]:
         """Yield all that anybody can do now."""

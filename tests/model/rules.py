@@ -24,6 +24,8 @@ class Rule(Enum):
     CLOSED_REFUSES_COMMANDS = "6: the statement that would enqueue a command refuses it for a closed execution."
     ENQUEUE_WAKES = "7: whoever enqueues a command makes an execution due that nobody owns."
     NOTHING_WAITS_IN_THE_QUEUE = "8: the owner moves all unread commands into the log; what waits, waits as state."
+    UNREADABLE_STOPS_THE_QUEUE = "8: a command that a release cannot read stays, and holds all that is behind it."
+    HELD_BACK_IS_NOT_DUE = "8: what an instance cannot read is due for whoever can, and not for that instance."
     ANSWER_IS_A_RESERVATION = "10: looking at the point and answering it are one transaction that holds the head."
     CLAIM_RAISES_EPOCH = "11: every claim gets an epoch of its own."
     TAKEOVERS_ARE_LIMITED = "11: what is taken over again and again without progress is paused as an incident."

@@ -31,6 +31,7 @@ ONE_EXECUTION = {
     "a pause while an instance stands still": Budget(pauses=1, resumes=1, stops=1),
     "a pause that does not wait for a call": Budget(pauses=1, resumes=1, graces=1, failures=1, crashes=1),
     "an execution kills whoever drives it": Budget(crashes=4, cancels=1),
+    "a command of a newer release": Budget(newer_cancels=1, pauses=1, answers=1, crashes=1),
 }
 
 LONGER = {
@@ -78,6 +79,8 @@ CASES = [
     _one(Rule.ENQUEUE_WAKES, Invariant.NO_STILLNESS, pauses=1, resumes=1),
     _one(Rule.NOTHING_WAITS_IN_THE_QUEUE, Invariant.NO_SPINNING, answers=1, pauses=1),
     _one(Rule.NOTHING_WAITS_IN_THE_QUEUE, Invariant.ANSWER_KEPT, answers=1, pauses=1, resumes=1),
+    _one(Rule.UNREADABLE_STOPS_THE_QUEUE, Invariant.CANCEL_ENDS, newer_cancels=1),
+    _one(Rule.HELD_BACK_IS_NOT_DUE, Invariant.NO_SPINNING, newer_cancels=1),
     _one(Rule.ANSWER_IS_A_RESERVATION, Invariant.ANSWER_KEPT, answers=1),
     _one(Rule.CLAIM_RAISES_EPOCH, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
     _one(Rule.TAKEOVERS_ARE_LIMITED, Invariant.NO_SPINNING, crashes=3),

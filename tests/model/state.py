@@ -50,6 +50,7 @@ class Did(StrEnum):
     ANSWER_REFUSED = "answer refused"
     COMMANDED = "commanded"
     COMMAND_REFUSED = "command refused"
+    HELD_BACK = "held back, a command is not readable here"
 
 
 class Call(NamedTuple):
@@ -107,6 +108,7 @@ class Budget(NamedTuple):
     pauses: int = 0
     resumes: int = 0
     cancels: int = 0
+    newer_cancels: int = 0  # such as only instance two can read
     crashes: int = 0
     stops: int = 0
     lost_replies: int = 0
@@ -124,6 +126,7 @@ class State(NamedTuple):
     two: Instance
     budget: Budget
     deadline_passed: bool = False
+    mixed: bool = False  # instance one is of an older release than instance two
     looked: bool = False  # a person has seen the point open
     delayed: Append | None = None  # a statement still on its way to the database
     breach: Invariant | None = None  # a promise broken by the last step itself

@@ -3,8 +3,9 @@
 Each function is one transaction: it holds the head, compares on what it finds there, and writes. That is all the
 atomicity there is; everything between two of these calls can be interleaved with anybody else's.
 
-Time is abstract. `wake_at` is one of: null, now, the point's deadline, the end of a running lease, or the end of a
-lease that has passed. `claims` and `idle_claims` are no columns; they are what the checks remember.
+Time is abstract. `wake_at` is one of: null, now, the point's deadline, the end of a running lease, the end of a lease
+that has passed, or held: due for whoever can read the next command, and so late for others that they are left out here.
+`claims` and `idle_claims` are no columns; they are what the checks remember.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .workflow import CLOSING, Events, Execution, fold
 Name = Literal["one", "two"]
 Kind = Literal["answer", "pause", "resume", "cancel"]
 Fate = Literal["queued", "moved", "too_late"]
-Wake = Literal["now", "deadline", "lease", "lapsed"] | None
+Wake = Literal["now", "deadline", "lease", "lapsed", "held"] | None
 
 TAKEOVER_LIMIT = 2
 
@@ -51,6 +52,7 @@ class Command(NamedTuple):
     kind: Kind
     after_seq: int  # for the checks: where the log was when it was accepted
     fate: Fate = "queued"
+    newer: bool = False  # only a newer release can read it
 
 
 class Tables(NamedTuple):
@@ -146,14 +148,14 @@ def _written(tables: Tables, wanted: Append, without: Rule | None) -> Tables:
     return Tables(head, tables.events + rows, commands, point)
 
 
-def enqueue(tables: Tables, kind: Kind, without: Rule | None) -> Tables | None:
+def enqueue(tables: Tables, kind: Kind, without: Rule | None, *, newer: bool = False) -> Tables | None:
     """Accept a command, or refuse it (None)."""
     if tables.execution().closed and without is not Rule.CLOSED_REFUSES_COMMANDS:
         return None
     head = tables.head._replace(commands_seq=tables.head.commands_seq + 1)
     if head.owner is None and without is not Rule.ENQUEUE_WAKES:
         head = head._replace(wake_at="now")
-    command = Command(head.commands_seq, kind, after_seq=head.last_seq)
+    command = Command(head.commands_seq, kind, after_seq=head.last_seq, newer=newer)
     return tables._replace(head=head, commands=(*tables.commands, command))
 
 
@@ -178,6 +180,17 @@ def claim(tables: Tables, name: Name, without: Rule | None) -> Tables:
             idle_claims=head.idle_claims + 1,
         )
     )
+
+
+def hold_back(tables: Tables, name: Name, epoch: int, without: Rule | None) -> Tables:
+    """Give back what cannot be read; who has lost it meanwhile changes nothing."""
+    head = tables.head
+    if (head.owner, head.epoch) != (name, epoch):
+        return tables
+    if without is Rule.HELD_BACK_IS_NOT_DUE:
+        return tables._replace(head=head._replace(owner=None, wake_at="now"))
+    # It was no spinning: it is not claimed for the same reason again.
+    return tables._replace(head=head._replace(owner=None, wake_at="held", idle_claims=head.idle_claims - 1))
 
 
 def pause_as_incident(tables: Tables, name: Name, without: Rule | None) -> Tables:

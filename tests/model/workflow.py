@@ -88,6 +88,7 @@ class Knowledge(NamedTuple):
     deadline_passed: bool
     grace_over: bool
     without: Rule | None
+    is_older: bool = False  # than whoever sent some of the commands
 
 
 class _Boundary:
@@ -115,6 +116,8 @@ class _Boundary:
             if self.now.closed:
                 if self.known.without is not Rule.CLOSING_SETTLES_COMMANDS:
                     self.settled.append((command.n, "too_late"))
+            elif command.newer and self.known.is_older:
+                self.settled.append((command.n, "moved"))  # what a release does that takes it for done
             elif not self._waits_in_the_queue(command):
                 self._move(command)
                 self.settled.append((command.n, "moved"))

@@ -56,6 +56,10 @@ def _operator(state: State, without: Rule | None) -> Iterator[Step[State]]:
         yield _command(state, "resume", budget._replace(resumes=budget.resumes - 1), did, without)
     if budget.cancels:
         yield _command(state, "cancel", budget._replace(cancels=budget.cancels - 1), did, without)
+    if budget.newer_cancels:
+        spent = budget._replace(newer_cancels=budget.newer_cancels - 1)
+        accepted = db.enqueue(state.tables, "cancel", without, newer=True)
+        yield _asked(state, spent, accepted, did, "operator: a cancel of a newer kind")
 
 
 def _command(state: State, kind: Kind, spent: Budget, did: tuple[Did, Did], without: Rule | None) -> Step[State]:

@@ -94,6 +94,17 @@ async def test_a_release_with_unread_commands_is_due_whatever_is_missing(store: 
     assert ids(await claim(store, 1)) == [uid(1)]
 
 
+async def test_what_is_held_back_is_due_when_it_is_said_and_for_who_has_what_is_missing(store: Store) -> None:
+    await create(store)
+    await enqueue(store)
+    await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], 10_000, ("command:New",), held_at=250)
+    was = await head(store)
+    assert (was.owner, was.wake_at, was.missing, was.missing_since) == (None, 10_000, ("command:New",), 250)
+    assert ids(await claim_with(store, "mail")) == []
+    (claimed,) = (await claim_with(store, "command:New")).claimed
+    assert len(claimed.commands) == 1
+
+
 # Who takes it
 
 

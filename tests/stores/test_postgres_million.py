@@ -147,7 +147,7 @@ DEEDS: dict[str, Deed] = {
     "commit of new ones": lambda db: appending.commit(db, [beginning(x) for x in some(1)]),
     "commit of everything": lambda db: appending.commit(db, everything()),
     "renew": lambda db: claiming.renew(db, "me", LEASES, NOW + 60_000),
-    "release": lambda db: claiming.release(db, "me", LEASES, NOW, ()),
+    "release": lambda db: claiming.release(db, "me", LEASES, NOW, (), None),
     "load": lambda db: reading.load_for_all(db, [[uid(x) for x in some(1)]]),
     "unread": lambda db: reading.unread(db, [(uid(x), 0) for x in some(1)]),
     "commands_of_many": lambda db: reading.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),

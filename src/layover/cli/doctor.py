@@ -18,6 +18,7 @@ from layover.cli.exits import DONE, FAILED
 from layover.cli.options import DEFAULT_DB, Db, Json
 from layover.cli.screen import length, plural, print_json, say, without_password
 from layover.core.errors import LayoverError
+from layover.runtime.unreadable import kinds_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -157,6 +158,8 @@ def _trouble(row: ExecutionRow, now: int) -> str:
     head = row.head
     if head.missing:
         since = f" for {length(now - head.missing_since)}" if head.missing_since is not None else ""
+        if kinds := kinds_in(head.missing):
+            return f"no instance understands the command {', '.join(kinds)}{since}"
         return f"no instance has functions for {', '.join(head.missing)}{since}"
     if head.takeovers > 1:
         return f"lost {head.takeovers} instances in a row"

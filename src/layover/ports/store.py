@@ -75,11 +75,17 @@ class RunPlane(Protocol):
         """Return a way to renew from another thread, if there is one."""
 
     async def release(
-        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+        self,
+        instance: str,
+        leases: Sequence[Lease],
+        wake_at: int | None,
+        missing: tuple[str, ...] = (),
+        held_at: int | None = None,
     ) -> None:
         """Give back what is driven, due at a moment; what has commands that were not moved into its log is due now.
 
-        Whoever has a function for one of the `missing` node types may take it up at once.
+        Whoever has a function for one of the `missing` node types may take it up at once. What is held back at a moment
+        is due when it is said, whatever is unread: who gives it back could not have read it.
         """
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
 from layover.ports.records import Claim
+from layover.runtime.unreadable import READABLE
 
 if TYPE_CHECKING:
     from layover.nodes.registry import Registry
@@ -76,7 +77,7 @@ class Claimer:
         now = await driver.claiming_time()
         self._next = now + driver.settings.poll
         lease_until = now + driver.settings.lease_ttl
-        types = self._registry.names()
+        types = self._registry.names() | READABLE
         wish = Claim(instance=driver.instance, now=now, lease_until=lease_until, most=most, types=types)
         claims = await self._store.claim(wish)
         if claims.next_due is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from layover.core.engine.command_codec import UnknownCommand, knows_command
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Enqueue, Wish
@@ -125,8 +126,8 @@ class Courier:
         self._at_hand.update((_key(message), message) for message in written)
 
     async def _deliver(self, batch: list[Message]) -> None:
-        own = [message for message in batch if message.kind in _OWN_KINDS]
-        commands = [message for message in batch if message.kind not in _OWN_KINDS]
+        own = [message for message in batch if not _is_command(message)]
+        commands = [message for message in batch if _is_command(message)]
         told, brought = await asyncio.gather(self._command(commands), asyncio.gather(*map(self._bring, own)))
         arrived = [*told, *(message for message, has_arrived in zip(own, brought, strict=True) if has_arrived)]
         reached(CommitPoint.MESSAGES_DELIVERED)
@@ -176,8 +177,10 @@ class Courier:
             case "free":
                 if await self._store.free(message.sender, now):
                     self._driver.hint(0)
-            case _:
+            case _ if _is_command(message):
                 await self._driver.send([_command_of(message)])
+            case _:  # a newer release wrote it, and knows whether it is a command at all
+                raise UnknownCommand(f"There is no message `{message.kind}` in this release of Layover.")
         return True
 
     async def _sleep(self) -> None:
@@ -200,6 +203,10 @@ def _first_of_each(messages: Iterable[Message]) -> list[Message]:
         if known is None or message.n < known.n:
             first[way] = message
     return list(first.values())[:_MOST_AT_ONCE]
+
+
+def _is_command(message: Message) -> bool:
+    return message.kind not in _OWN_KINDS and knows_command(message.kind)
 
 
 def _command_of(message: Message) -> Enqueue:

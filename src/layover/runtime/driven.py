@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
+from layover.core.engine.command_codec import UnknownCommand
 from layover.core.engine.decide import play
 from layover.core.engine.effects import Call, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
@@ -215,6 +216,9 @@ class Driven:
             return
         if self.heard.ahead:
             self._inputs += self.heard.in_turn()
+        if self.heard.unreadable is not None:
+            self._driver.hold_back(self, self.heard.unreadable)
+            return
         if not self._inputs:
             return
         tried, self._inputs = self._inputs, []
@@ -291,7 +295,10 @@ class Driven:
         self.state.journal.revert()
         self._places.reserve()
         try:
-            return self._prepare(self._decide(in_order(step.tried, self.heard.read(commands)), step.at))
+            asked = self.heard.read(commands)
+            if self.heard.unreadable is not None:
+                raise UnknownCommand(f"There is no command `{self.heard.unreadable.kind}` in this release of Layover.")
+            return self._prepare(self._decide(in_order(step.tried, asked), step.at))
         finally:
             self._places.open()
 
@@ -403,7 +410,8 @@ class Driven:
         self._refusals += 1
         self._take_back()
         self._inputs = [*in_order(step.tried, self.heard.read(outcome.commands)), *self._inputs]
-        self.heard.seen = max(self.heard.seen, outcome.commands_seq)
+        if self.heard.unreadable is None:
+            self.heard.seen = max(self.heard.seen, outcome.commands_seq)
         self.go()
 
     def _lost(self, outcome: Outcome) -> None:
@@ -415,7 +423,10 @@ class Driven:
         self.drop()
 
     def _failed(self, error: StoreError, step: Step) -> None:
-        if isinstance(error, StoreUnavailable | StoreUnusable) and self.new is None:
+        if self.heard.unreadable is not None:  # found out while others were kept from sending more
+            self._take_back()
+            self._driver.hold_back(self, self.heard.unreadable)
+        elif isinstance(error, StoreUnavailable | StoreUnusable) and self.new is None:
             self._take_back()
             self._driver.put_off(self, 0)  # whoever can reach the store goes on from what has landed
         else:

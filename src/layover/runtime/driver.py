@@ -21,9 +21,10 @@ from layover.ports.records import Command, Lease
 from layover.runtime.cache import Kept, StateCache
 from layover.runtime.driven import Driven
 from layover.runtime.stranded import missing_types
+from layover.runtime.unreadable import mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from layover.core.plan import Plan
     from layover.ports.access import Standing
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("layover.driver")
 
-_RETRY_LOADING = 60_000
+_RETRY_LATER = 60_000
 _RETRY_READING = 1_000
 _IN_ONE_GO = 32
 
@@ -161,7 +162,7 @@ class Driver:
             found = await self._store.load([claimed.head.execution_id for claimed in claims])
         except Exception as error:  # noqa: BLE001 - whatever it is, they are not left claimed and driven by nobody
             _log.warning("load_failed executions=%d error=%s", len(claims), error)
-            await self._release([_lease(one) for one in claims], self.clock.now() + _RETRY_READING)
+            await self._release_for_later([_lease(one) for one in claims], _RETRY_READING)
             return
         for claimed, loaded in zip(claims, found, strict=True):
             try:
@@ -175,7 +176,7 @@ class Driver:
     async def _unusable(self, claimed: Claimed, error: Exception) -> None:
         """Give back an execution that cannot be gone on with; it is tried again, in case the cause goes away."""
         _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
-        await self._release([_lease(claimed)], self.clock.now() + _RETRY_LOADING)
+        await self._release_for_later([_lease(claimed)], _RETRY_LATER)
 
     async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
         wakes = wake_at(kept.state)
@@ -289,19 +290,24 @@ class Driver:
         """Give back an execution for which there was nothing to do."""
         self.forget(driven)
         self.listeners.changed(driven.id)
-        self._release_soon(driven, rest.wake_at)
+        self._soon(self._release([driven.lease], rest.wake_at))
 
-    def put_off(self, driven: Driven, after: int = _RETRY_LOADING) -> None:
+    def put_off(self, driven: Driven, after: int = _RETRY_LATER) -> None:
         """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
         driven.drop()
-        self._release_soon(driven, self.clock.now() + after)
+        self._soon(self._release_for_later([driven.lease], after))
+
+    def hold_back(self, driven: Driven, command: Command) -> None:
+        """Give back an execution that has a command which this release cannot read: it is for whoever can."""
+        driven.drop()
+        self._soon(self._release_for_later([driven.lease], _RETRY_LATER, (mark_of(command),)))
 
     async def unclaim(self, claimed: Claimed, wake_at: int | None) -> None:
         """Give back what was claimed and not gone on with; it is due at a moment."""
         await self._release([_lease(claimed)], wake_at)
 
-    def _release_soon(self, driven: Driven, wake_at: int | None) -> None:
-        task = self.loop.create_task(self._release([driven.lease], wake_at))
+    def _soon(self, release: Coroutine[object, object, None]) -> None:
+        task = self.loop.create_task(release)
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
 
@@ -338,6 +344,17 @@ class Driver:
             await self._store.release(self.instance, leases, wake_at, missing)
         except StoreError as error:  # the leases run out by themselves
             _log.warning("release_failed executions=%d error=%s", len(leases), error.message)
+
+    async def _release_for_later(self, leases: list[Lease], after: int, missing: tuple[str, ...] = ()) -> None:
+        """Give back what cannot be gone on with here; it is due after some time, whatever it is sent meanwhile."""
+        now = self.clock.now()
+        try:
+            await self._store.release(self.instance, leases, now + after, missing, held_at=now)
+        except StoreError as error:  # the leases run out by themselves
+            _log.warning("release_failed executions=%d error=%s", len(leases), error.message)
+            return
+        if missing:
+            self.tell_others(Hint(kind="due"))
 
     # Hints
 

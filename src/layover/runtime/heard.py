@@ -5,10 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from layover.core.engine.command_codec import decode_command
-from layover.core.errors import LayoverError
+from layover.core.engine.command_codec import UNREADABLE, decode_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,9 +17,12 @@ _log = logging.getLogger("layover.heard")
 
 
 class Heard:
-    """How far its queue has been read, and how far that is in its log; some may have been heard of ahead of others."""
+    """How far its queue has been read, and how far that is in its log; some may have been heard of ahead of others.
 
-    __slots__ = ("_execution_id", "ahead", "asked_at", "noted", "seen")
+    It is read up to the first command that this release cannot read: that one and all behind it are for another.
+    """
+
+    __slots__ = ("_execution_id", "ahead", "asked_at", "noted", "seen", "unreadable")
 
     def __init__(self, execution_id: str, seen: int) -> None:
         self._execution_id = execution_id
@@ -30,6 +30,7 @@ class Heard:
         self.noted = seen
         self.ahead: dict[int, Command] = {}
         self.asked_at: list[int] = []  # when those were sent that are read, and not in the log yet
+        self.unreadable: Command | None = None
 
     def hear(self, command: Command) -> bool:
         """Keep a command for when it is its turn; false if it has been read before."""
@@ -51,10 +52,12 @@ class Heard:
         for command in commands:
             if command.n <= self.seen:
                 continue
-            self.seen = command.n
-            self.asked_at.append(command.at)
             try:
                 asked.append(decode_command(command.kind, command.body))
-            except (LayoverError, msgspec.MsgspecError) as error:
+            except UNREADABLE as error:
                 _log.error("command_unreadable execution=%s n=%d error=%s", self._execution_id, command.n, error)
+                self.unreadable = command
+                break
+            self.seen = command.n
+            self.asked_at.append(command.at)
         return asked

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Rest
 
 # What an instance tells an execution by itself; everything else comes out of its queue.
-_OWN = (
+OWN = (
     *(cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining),
     *(cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep),
 )
@@ -30,5 +30,5 @@ class Step(NamedTuple):
 
 def in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
     """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
-    behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, _OWN)), default=0)
+    behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, OWN)), default=0)
     return [*tried[:behind], *commands, *tried[behind:]]

@@ -8,6 +8,7 @@ import msgspec
 
 from layover.core.engine.signals import awaited_signals
 from layover.core.moments import moment
+from layover.runtime.unreadable import kinds_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +59,7 @@ def why(
         [
             *_of_operator(state),
             *_of_instances(head),
-            *_of_commands(head),
+            *_of_commands(head, now),
             *_of_the_start(state, now, admission),
             *_of_nodes(head, state, now, owner, lacking),
             *_of_points(state),
@@ -95,7 +96,12 @@ def _of_instances(head: Head) -> list[Reason]:
     return [Reason(kind="takeovers", text=f"It lost {head.takeovers} instances in a row while it was driven.")]
 
 
-def _of_commands(head: Head) -> list[Reason]:
+def _of_commands(head: Head, now: int) -> list[Reason]:
+    kinds = kinds_in(head.missing)
+    if kinds:
+        text = f"It waits for an instance that understands the command `{kinds[0]}`: those that tried do not know it."
+        until = head.wake_at if head.wake_at is not None and head.wake_at > now else None
+        return [Reason(kind="command", text=text, since=head.missing_since, until=until)]
     unread = head.commands_seq - head.commands_done
     if not unread:
         return []

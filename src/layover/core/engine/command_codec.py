@@ -19,9 +19,16 @@ class UnknownCommand(LayoverError):  # noqa: N818 - it says what the command is
     code = "unknown_command"
 
 
+UNREADABLE = (UnknownCommand, msgspec.MsgspecError, UnicodeError, RecursionError)
+
 _DECODERS: dict[str, msgspec.json.Decoder[AnyCommand]] = {
     command.__name__: msgspec.json.Decoder(command) for command in get_args(AnyCommand)
 }
+
+
+def knows_command(kind: str) -> bool:
+    """Return whether this release knows a kind of command."""
+    return kind in _DECODERS
 
 
 def encode_command(command: Command) -> tuple[str, bytes]:

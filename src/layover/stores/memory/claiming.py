@@ -80,15 +80,20 @@ def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int
 
 
 def release(
-    db: MemoryDatabase, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...]
+    db: MemoryDatabase,
+    instance: str,
+    leases: Sequence[Lease],
+    wake_at: int | None,
+    missing: tuple[str, ...],
+    held_at: int | None,
 ) -> None:
-    """Give back what is driven; unread commands make it due in any case."""
+    """Give back what is driven; unread commands make it due, unless it is held back."""
     for lease in leases:
         if _is_driven(db, instance, lease):
             head = db.heads[lease.execution_id]
             has_unread = head.commands_seq > head.commands_done
-            head = replace(head, wake_at=0 if has_unread else wake_at)
-            db.heads[lease.execution_id] = given_back(head, missing, wake_at)
+            head = replace(head, wake_at=0 if has_unread and held_at is None else wake_at)
+            db.heads[lease.execution_id] = given_back(head, missing, wake_at if held_at is None else held_at)
 
 
 def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:

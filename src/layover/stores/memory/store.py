@@ -125,11 +125,16 @@ class MemoryStore(MemoryAccess):
         """Return nothing: nobody but this process can take anything over."""
 
     async def release(
-        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+        self,
+        instance: str,
+        leases: Sequence[Lease],
+        wake_at: int | None,
+        missing: tuple[str, ...] = (),
+        held_at: int | None = None,
     ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        claiming.release(await self._turn(), instance, leases, wake_at, missing)
+        claiming.release(await self._turn(), instance, leases, wake_at, missing, held_at)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""

@@ -71,8 +71,13 @@ async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) ->
 
 
 async def release(
-    db: Runs, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...]
+    db: Runs,
+    instance: str,
+    leases: Sequence[Lease],
+    wake_at: int | None,
+    missing: tuple[str, ...],
+    held_at: int | None,
 ) -> None:
     """Give back what is driven."""
     ids, epochs = [lease.execution_id for lease in leases], [lease.epoch for lease in leases]
-    await db.fetch("release", instance, ids, epochs, wake_at, list(missing) or None)
+    await db.fetch("release", instance, ids, epochs, wake_at, list(missing) or None, held_at)

@@ -237,11 +237,16 @@ class PostgresStore(PostgresAccess):
         return PostgresRenewals(self.address)
 
     async def release(
-        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+        self,
+        instance: str,
+        leases: Sequence[Lease],
+        wake_at: int | None,
+        missing: tuple[str, ...] = (),
+        held_at: int | None = None,
     ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        await claiming.release(self._db, instance, leases, wake_at, missing)
+        await claiming.release(self._db, instance, leases, wake_at, missing, held_at)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""

@@ -87,10 +87,15 @@ def renew(db: apsw.Connection, instance: str, leases: Sequence[Lease], until: in
 
 
 def release(
-    db: apsw.Connection, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...]
+    db: apsw.Connection,
+    instance: str,
+    leases: Sequence[Lease],
+    wake_at: int | None,
+    missing: tuple[str, ...],
+    held_at: int | None,
 ) -> None:
     """Give back what is driven."""
-    common = {"owner": instance, "wake_at": wake_at, "missing": types_kept(missing)}
+    common = {"owner": instance, "wake_at": wake_at, "missing": types_kept(missing), "held_at": held_at}
     values = [{"id": key(lease.execution_id), "epoch": lease.epoch, **common} for lease in leases]
     db.executemany(SQL["release"], values)
 

@@ -208,11 +208,16 @@ class SqliteStore(SqliteAccess):
         return SqliteRenewals(self._writer)
 
     async def release(
-        self, instance: str, leases: Sequence[Lease], wake_at: int | None, missing: tuple[str, ...] = ()
+        self,
+        instance: str,
+        leases: Sequence[Lease],
+        wake_at: int | None,
+        missing: tuple[str, ...] = (),
+        held_at: int | None = None,
     ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        await self._write(lambda db: claiming.release(db, instance, leases, wake_at, missing))
+        await self._write(lambda db: claiming.release(db, instance, leases, wake_at, missing, held_at))
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""

@@ -8,8 +8,8 @@ WITH locked AS MATERIALIZED (
 )
 UPDATE layover.heads AS h
 SET owner = NULL,
-    wake_at = CASE WHEN h.commands_seq > h.commands_done THEN 0 ELSE $4::bigint END,
+    wake_at = CASE WHEN h.commands_seq > h.commands_done AND $6::bigint IS NULL THEN 0 ELSE $4::bigint END,
     missing = $5::text[],
-    missing_since = CASE WHEN $5 IS NOT NULL THEN coalesce(h.missing_since, $4) END
+    missing_since = CASE WHEN $5 IS NOT NULL THEN coalesce(h.missing_since, $6, $4) END
 FROM locked AS l
 WHERE h.execution_id = l.execution_id
