@@ -65,9 +65,17 @@ def test_a_resting_execution_is_gone_on_with_by_its_id_without_its_input(cli: Ru
 
 def test_the_same_key_is_the_same_execution(cli: Run) -> None:
     first = cli("run", "asking.yaml", *NODES, *ADA, "--key", "one", "--json")
-    again = cli("run", "asking.yaml", *NODES, "--key", "one", "--json")
+    again = cli("run", "asking.yaml", *NODES, *ADA, "--key", "one", "--json")
     assert (first.code, again.code) == (10, 10)
     assert first.id == again.id
+
+
+@pytest.mark.parametrize("input_", [(), ("--input", '{"name": "Bob"}')])
+def test_the_same_key_with_another_input_is_refused(cli: Run, input_: tuple[str, ...]) -> None:
+    first = cli("run", "asking.yaml", *NODES, *ADA, "--key", "one", "--json")
+    code, out, err = cli("run", "asking.yaml", *NODES, *input_, "--key", "one", "--json")
+    assert (code, out) == (4, "")
+    assert f"This idempotency key was used with another input, for the execution {first.id}." in err
 
 
 def test_an_id_of_another_workflow_is_refused(cli: Run, waiting: str) -> None:

@@ -64,12 +64,30 @@ async def test_the_same_key_is_the_same_execution(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         await engine.register(ECHO)
         first = await engine.start("flow", 1, key="order-7")
-        again = await engine.start("flow", 2, key="order-7", on_conflict="return")
+        again = await engine.start("flow", 1, key="order-7", on_conflict="return")
         assert again.id == first.id
-        assert again.input == 1
         with pytest.raises(AlreadyExists):
-            await engine.start("flow", 2, key="order-7")
+            await engine.start("flow", 1, key="order-7")
         assert (await engine.start("flow", 1, key="order-8")).id != first.id
+
+
+async def test_the_same_key_with_another_input_is_refused(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a")))
+        first = await engine.start("flow", {"paid": 1}, key="k")
+        running = await work.begun()
+        with pytest.raises(AlreadyExists, match=first.id) as refused:
+            await engine.start("flow", {"paid": True}, key="k", on_conflict="return")
+        assert refused.value.code == "idempotency_mismatch"
+        running.returns()
+        await engine.wait(first.id)
+        with pytest.raises(AlreadyExists):
+            await engine.start("flow", {"paid": True}, key="k", on_conflict="return")
+        await engine.set_standing("flow", "deleted")
+        with pytest.raises(AlreadyExists):
+            await engine.start("flow", {"paid": True}, key="k", on_conflict="return")
+        assert (await engine.start("flow", {"paid": 1}, key="k", on_conflict="return")).id == first.id
 
 
 async def test_the_same_key_of_another_workflow_is_another_execution(tmp_path: Path) -> None:
@@ -84,7 +102,7 @@ async def test_the_same_key_many_times_at_once_begins_one_execution(tmp_path: Pa
     work = Scripted("done")
     async with engine_at(tmp_path, work) as engine:
         await engine.register(flow(call("a")))
-        starts = [engine.start("flow", n, key="k", on_conflict="return", wait="end") for n in range(20)]
+        starts = [engine.start("flow", 1, key="k", on_conflict="return", wait="end") for _ in range(20)]
         found = await asyncio.gather(*starts)
         assert len({one.id for one in found}) == 1
         assert {one.status for one in found} == {"completed"}

@@ -29,9 +29,10 @@ from layover.cli.typing_in import Lines as TypedLines
 from layover.cli.watching import Lines, Picture, Silent
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
+from layover.core.payloads import plain
 from layover.core.plan import compile_plan
 from layover.runtime.errors import UnknownExecution
-from layover.runtime.executions import Options
+from layover.runtime.executions import Options, check_same_input
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
@@ -200,6 +201,8 @@ async def _begun(engine: Engine, wanted: Wanted) -> Execution:
         with suppress(UnknownExecution):
             execution = await engine.get(id_)
             if execution.workflow == workflow:
+                if wanted.key is not None:
+                    check_same_input(execution, plain(wanted.given))
                 return execution
             raise Stop(f"{execution.id} is an execution of `{execution.workflow}`, not of `{workflow}`.", WRONG_STATE)
     await engine.register(wanted.plan)

@@ -220,10 +220,6 @@ class Control(Executions):
             raise AnswerRefused("unknown_point", f"There is no pause point {point}.")
         return row
 
-    async def until_applied(self, taken: Reserved, within: WaitLimit | None = None) -> None:
-        """Wait until the execution of an answer has applied it, as it is waited for other acts."""
-        await self._until_taken(taken.execution_id, taken.n, Act(within=within))
-
     # How a command gets there
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -68,6 +68,13 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     event: AnyEvent
 
 
+class Asked(NamedTuple):
+    """What a start that may have been made before asks for."""
+
+    key: str | None
+    input: object
+
+
 class Executions(Readings):
     """What an engine offers about single executions and lists of them."""
 
@@ -87,8 +94,8 @@ class Executions(Readings):
         """Begin an execution, under an id of its own or one that belongs to an idempotency key.
 
         It is durable when this returns, and so is the `audit` entry. If the id is in use, that is refused, or the
-        execution that has it is returned. It runs the newest version of the workflow, or one by its number; if the
-        workflow is paused, it is held until that is resumed.
+        execution that has it is returned; but a key that was used with another input is refused. It runs the newest
+        version of the workflow, or one by its number; if the workflow is paused, it is held until that is resumed.
         """
         instance, chosen = self.instance, options or _NO_OPTIONS
         execution_id = _id_for(instance, workflow, id, key)
@@ -98,7 +105,7 @@ class Executions(Readings):
         except (UnknownWorkflow, WorkflowInactive):  # it may have been started while the workflow could be
             if on_conflict == "reject" or await instance.store.get(execution_id) is None:
                 raise
-            return await self._existing(execution_id, on_conflict, wait)
+            return await self._existing(execution_id, on_conflict, wait, Asked(key, plain(given)))
         value = plain(given)
         check_input(plan, value)
         delay = _milliseconds(chosen.delay)
@@ -123,8 +130,9 @@ class Executions(Readings):
             paused_by=held.by or None if held is not None else None,
         )
         driver = instance.driver
+        asked = Asked(key, value)
         if execution_id in driver.driven and await driver.is_begun(execution_id):
-            return await self._existing(execution_id, on_conflict, wait)
+            return await self._existing(execution_id, on_conflict, wait, asked)
         begun = instance.beginning.begin(plan, new, create, audit)
         driven = begun.driven
         driven.on_confirmed = confirmed = _Confirmed(new, number, wait)
@@ -133,7 +141,7 @@ class Executions(Readings):
         else:
             outcome = await instance.critical.run(self._held_back(begun, held, delayed=bool(delay)))
         if outcome.verdict == "exists":
-            return await self._existing(execution_id, on_conflict, wait)
+            return await self._existing(execution_id, on_conflict, wait, asked)
         if outcome.verdict == "fenced":  # it is begun, and somebody else went on with it before that was known here
             return await self._existing(execution_id, "return", wait)
         if wait is not None:
@@ -156,10 +164,14 @@ class Executions(Readings):
             await beginning.look_again(begun.driven.id, held)
         return outcome
 
-    async def _existing(self, execution_id: str, on_conflict: str, wait: Until | None) -> Execution:
+    async def _existing(
+        self, execution_id: str, on_conflict: str, wait: Until | None, asked: Asked | None = None
+    ) -> Execution:
         """Return the execution that has an id already, or refuse to begin another."""
         if on_conflict == "reject":
             raise AlreadyExists(f"The execution {execution_id} exists already.")
+        if asked is not None and asked.key is not None:
+            check_same_input(await self.get(execution_id), asked.input)
         return await (self.get(execution_id) if wait is None else self.wait(execution_id, wait))
 
     async def wait(self, execution_id: str, until: Until = "end") -> Execution:
@@ -337,3 +349,11 @@ def _is_closed(head: Head) -> bool:
 def _is_at_rest(head: Head) -> bool:
     """Return whether nothing is about to happen: what was sent to an execution at rest wakes it."""
     return head.status in CLOSED or (head.status in _AT_REST and head.commands_done >= head.commands_seq)
+
+
+def check_same_input(existing: Execution, value: object) -> None:
+    """Refuse an idempotency key that was used for an execution with another input."""
+    # Compared as JSON: to Python, true is 1.
+    if msgspec.json.encode(existing.input, order="sorted") != msgspec.json.encode(value, order="sorted"):
+        message = f"This idempotency key was used with another input, for the execution {existing.id}."
+        raise AlreadyExists(message, code="idempotency_mismatch")

@@ -13,6 +13,7 @@ from layover.api.resources.executions import Execution, ResumeBody, RewindBody
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import EmptyBody, ReasonBody
 from layover.api.routing import Routes
+from layover.ports.records import CLOSED
 from layover.runtime.errors import WrongState
 
 if TYPE_CHECKING:
@@ -152,7 +153,11 @@ async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Exe
     if held:
         return await _resumed(call)
     if taken.reserved is not None:
-        await engine.until_applied(taken.reserved, call.within)
+        n = taken.reserved.n
+        applied = engine.instance.listeners.until(
+            view.id, lambda head: head.commands_done >= n or head.status in CLOSED
+        )
+        await call.within.keep(applied)
     return await engine.get(id_)
 
 
