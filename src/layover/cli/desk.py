@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from layover.core.engine.commands import AnyCommand
+    from layover.core.engine.commands import Retry, Rewind
     from layover.ports.records import Head, PointRow
     from layover.ports.store import Inspectable
     from layover.runtime.cache import Kept
@@ -88,7 +88,7 @@ class Desk(Outside):
         row = await self._store.get(execution_id)
         self.is_applied = row is not None and (row.head.commands_done >= n or row.head.status in CLOSED)
 
-    async def _reopen(self, head: Head, kept: Kept, command: AnyCommand, act: Act) -> Execution:
+    async def _reopen(self, head: Head, kept: Kept, command: Retry | Rewind, act: Act) -> Execution:
         """Open a closed execution again, and start nothing of it."""
         self.instance.driver.stop()
         return await super()._reopen(head, kept, command, act)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from msgspec.structs import replace
+
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.codec import decode_events
@@ -230,7 +232,7 @@ class Control(Executions):
         if not decide(kept.state, command, self.instance.clock.now()):
             self.instance.meters.resume_errors += 1
             raise _does_not_fit(kept.state, command)
-        if row.head.status in CLOSED:
+        if row.head.status in CLOSED and isinstance(command, cmd.Retry | cmd.Rewind):
             return await self._reopen(row.head, kept, command, act)
         try:
             view = await self._send(execution_id, command, act)
@@ -281,13 +283,13 @@ class Control(Executions):
         limit = act.within if act.within is not None else WaitLimit(self.instance.settings.act_wait / 1000)
         await limit.keep(self.instance.listeners.until(execution_id, wanted))
 
-    async def _reopen(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> Execution:
+    async def _reopen(self, head: Head, kept: Kept, command: cmd.Retry | cmd.Rewind, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
         seen = await self.instance.critical.run(self._take_up(head, kept, command, act))
         await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
 
-    async def _take_up(self, head: Head, kept: Kept, command: cmd.AnyCommand, act: Act) -> int:
+    async def _take_up(self, head: Head, kept: Kept, command: cmd.Retry | cmd.Rewind, act: Act) -> int:
         """Claim a closed execution and drive it with a command; return how far its log went before."""
         instance = self.instance
         now = await instance.driver.claiming_time()
@@ -309,6 +311,7 @@ class Control(Executions):
             await instance.driver.unclaim(claimed, head.wake_at)  # else nobody could reopen it before the lease is over
             raise
         if goes_on:
+            command = replace(command, instance=instance.id)
             instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.audit)
         else:
             instance.driver.go_on(claimed, kept, lease_until)

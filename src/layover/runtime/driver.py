@@ -258,9 +258,14 @@ class Driver:
         self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=latest)
 
     def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
-        """Return what a leg begins with: calls that were out are made again, commands are obeyed, due timers fire."""
+        """Return what a leg begins with: calls that were out are made again, commands are obeyed, due timers fire.
+
+        What reopens a closed execution begins the leg itself, and makes again the calls that were out.
+        """
         state = driven.state
         commands = driven.heard.read(claimed.commands)
+        if state.facts.closed:
+            return [*commands]
         lost = bool(state.counts["calls"])
         cause = "recovered" if lost else "commands" if commands else "woken"
         inputs: list[cmd.AnyCommand] = [cmd.StartLeg(cause=cause, instance=self.instance)]

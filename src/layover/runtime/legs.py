@@ -1,4 +1,8 @@
-"""The legs of an execution, told by its log: each is a stretch of work between two rests."""
+"""The legs of an execution, told by its log: each is a stretch of work between two rests.
+
+A closed execution begins a leg when it is reopened, so the leg before it ends with the end. Earlier releases recorded
+the start of that leg later, behind what the reopening led to, and as `woken` or `recovered`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.engine.events import LegStarted
+from layover.core.engine.events import ExecutionReopened, LegStarted
 from layover.core.ids import uuid8
 
 if TYPE_CHECKING:
@@ -36,10 +40,16 @@ def leg_id(execution_id: str, number: int) -> str:
 def legs(execution_id: str, events: Iterable[tuple[int, int, AnyEvent]]) -> list[Leg]:
     """Return the legs that events with their numbers and times tell of; the last one goes to the end of them."""
     starts: list[tuple[int, int, LegStarted]] = []
+    reopened: tuple[int, int, ExecutionReopened] | None = None
     last_seq = -1
     for seq, at, event in events:
         last_seq = seq
-        if isinstance(event, LegStarted):
+        if isinstance(event, ExecutionReopened):
+            reopened = (seq, at, event)
+        elif isinstance(event, LegStarted) and reopened is not None:
+            starts.append((*reopened[:2], LegStarted(cause=reopened[2].why, instance=event.instance)))
+            reopened = None
+        elif isinstance(event, LegStarted):
             starts.append((seq, at, event))
     ends = [*(seq - 1 for seq, _, _ in starts[1:]), last_seq]
     return [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from layover.core.plan import Plan
     from layover.ports.records import Entry, ExecutionRow
 
-LEG_CAUSES: Final = frozenset({"created", "woken", "commands", "recovered"})
+LEG_CAUSES: Final = frozenset({"created", "woken", "commands", "recovered", "retry", "rewind"})
 
 _STARTING = (ev.NodeScheduled, ev.NodeStarted, ev.PausePointOpened, ev.ScopeOpened)
 _COMING_DUE = (ev.PausePointApplied, ev.PausePointExpired)

@@ -215,19 +215,27 @@ class Cancel(Command, frozen=True, kw_only=True):
 
 
 class Retry(Command, frozen=True, kw_only=True):
-    """Go on with a failed execution from what failed; whoever may ask again has a `key` for it."""
+    """Go on with a failed execution from what failed; whoever may ask again has a `key` for it.
+
+    The `instance` that reopens a closed execution begins a leg with it.
+    """
 
     by: str | None = None
     key: str = ""
+    instance: str = ""
 
 
 class Rewind(Command, frozen=True, kw_only=True):
-    """Drop the results of a node and of everything after it, and go on from there; the `key` is as for a retry."""
+    """Drop the results of a node and of everything after it, and go on from there.
+
+    The `key` and the `instance` are as for a retry.
+    """
 
     to: str
     reason: str = ""
     by: str | None = None
     key: str = ""
+    instance: str = ""
 
 
 class Recover(Command, frozen=True, kw_only=True):

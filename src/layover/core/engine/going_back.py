@@ -16,6 +16,7 @@ from layover.core.engine.rewinding import behind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.core.engine import commands as cmd
     from layover.core.engine.events import NodeStatus
     from layover.core.engine.state import Execution, Point
     from layover.core.engine.turn import Turn
@@ -53,24 +54,26 @@ def call_out(turn: Turn, point: Point) -> str:
 
 
 def go_back(
-    turn: Turn, to: str, reason: str = "", *, by: str | None = None, key: str = "", error: ev.Error | None = None
+    turn: Turn, to: str, reason: str = "", *, command: cmd.Rewind | None = None, error: ev.Error | None = None
 ) -> None:
-    """Go back to a node that one can go back to; a closed execution is reopened by it."""
+    """Go back to a node that one can go back to; a closed execution is reopened by the command that asks for it."""
     names = _names_behind(turn, to)
     for point in _points_behind(turn.state, names):
         give_up(turn, turn.state.points[point], reason)
-    if turn.state.facts.closed:
-        reopen_execution(turn, "rewind", by=by, key=key, behind=names)
+    if turn.state.facts.closed and command is not None:
+        reopen_execution(turn, "rewind", command, behind=names)
     _reopen_around(turn, turn.scope_of(to))
+    by = command.by if command is not None else None
     turn.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
 
 
 def reopen_execution(
-    turn: Turn, why: Literal["retry", "rewind"], *, by: str | None, key: str, behind: Sequence[str] = ()
+    turn: Turn, why: Literal["retry", "rewind"], command: cmd.Retry | cmd.Rewind, *, behind: Sequence[str] = ()
 ) -> None:
     """Reopen a closed execution: what was given up is ready again, but for what is `behind` a node to go back to.
 
-    A container that has opened scopes goes on with them instead: what was completed in them stays so.
+    A container that has opened scopes goes on with them instead: what was completed in them stays so. With this
+    begins a leg of the instance that does it.
     """
     state = turn.state
     nodes: list[str] = []
@@ -84,7 +87,9 @@ def reopen_execution(
                 nodes.append(name)
     ready = tuple(sorted(name for name in nodes if not _is_among(turn, name, behind)))
     going_on = tuple(sorted(name for name in containers if not _is_among(turn, name, behind)))
-    turn.emit(ev.ExecutionReopened(why=why, nodes=ready, by=by, key=key, containers=going_on))
+    turn.emit(ev.ExecutionReopened(why=why, nodes=ready, by=command.by, key=command.key, containers=going_on))
+    if command.instance:
+        turn.emit(ev.LegStarted(cause=why, instance=command.instance))
 
 
 def reopen_scope(turn: Turn, container: str, key: int | str) -> None:

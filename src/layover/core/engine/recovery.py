@@ -43,7 +43,7 @@ def retry(turn: Turn, command: cmd.Retry) -> None:
         if not turn.state.facts.closed:
             release_incidents(turn)
         return
-    reopen_execution(turn, "retry", by=command.by, key=command.key)
+    reopen_execution(turn, "retry", command)
     start(turn)
     recover(turn)
 
@@ -52,7 +52,7 @@ def rewind(turn: Turn, command: cmd.Rewind) -> None:
     """Go back to a node that has been reached, in a scope that is not done; anything else changes nothing."""
     if can_go_back(turn, command.to):
         was_closed = bool(turn.state.facts.closed)
-        go_back(turn, command.to, command.reason, by=command.by, key=command.key)
+        go_back(turn, command.to, command.reason, command=command)
         if was_closed:
             recover(turn)
 
