@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from layover.runtime.engine import Engine
 
 ADMIN_KEY = "an-admin-key-for-tests-only"
-UNLIMITED = ApiSettings(rate_limit=None)
+UNLIMITED = ApiSettings(rate_limit=None, guess_limit=None)
 _ELSEWHERE = ("/api/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from tests.api.harness import Answered, Api
 
+SECRET = "correct horse battery staple, and so on"  # noqa: S105 - of these tests
 each_database = pytest.mark.usefixtures("each_database")
 
 
@@ -146,10 +148,10 @@ async def test_a_server_without_an_admin_key_takes_none(tmp_path: Path) -> None:
 async def test_no_credential_is_ever_written_down(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtYWxsb3J5In0.c2lnbmF0dXJlLW9mLW1hbGxvcnk"
-    access = AccessSettings(admin_key=ADMIN_KEY, jwt=JwtSettings(secret="s" * 40))
+    access = AccessSettings(admin_key=ADMIN_KEY, jwt=JwtSettings(secret=SECRET))
     async with engine_at(tmp_path) as engine, listening(engine, access=access) as api:
         made = await api.post("/keys", {"name": "n", "user": "ada", "roles": ["admin"]})
-        secrets = [ADMIN_KEY, jwt, "s" * 40, new_key(), made.json["key"]]
+        secrets = [ADMIN_KEY, jwt, SECRET, new_key(), made.json["key"]]
         told = []
         for secret in secrets:
             for headers in ({"x-api-key": secret}, {"authorization": f"Bearer {secret}"}):
@@ -171,10 +173,10 @@ async def test_no_credential_is_ever_written_down(tmp_path: Path, caplog: pytest
 
 
 def test_settings_do_not_show_their_secrets() -> None:
-    settings = AccessSettings(admin_key=ADMIN_KEY, jwt=JwtSettings(secret="s" * 40))
+    settings = AccessSettings(admin_key=ADMIN_KEY, jwt=JwtSettings(secret=SECRET))
 
     assert ADMIN_KEY not in repr(settings)
-    assert "s" * 40 not in repr(settings)
+    assert SECRET not in repr(settings)
 
 
 # Keys that were used a moment ago
@@ -298,13 +300,19 @@ def test_the_environment_sets_who_gets_in_and_how_often() -> None:
             "LAYOVER_ADMIN_KEY": ADMIN_KEY,
             "LAYOVER_RATE_LIMIT": "20/10s",
             "LAYOVER_BODY_LIMIT": "500kB",
-            "LAYOVER_JWT_SECRET": "s" * 32,
+            "LAYOVER_JWT_SECRET": SECRET,
             "LAYOVER_JWT_ISSUER": "https://id.example.org",
             "LAYOVER_JWT_AUDIENCE": "layover",
         }
     )
-    jwt = JwtSettings(secret="s" * 32, issuer="https://id.example.org", audience="layover")
+    jwt = JwtSettings(secret=SECRET, issuer="https://id.example.org", audience="layover")
     assert settings == AccessSettings(admin_key=ADMIN_KEY, jwt=jwt, rate_limit=(20, 10.0), body_limit=500_000)
+
+
+@pytest.mark.parametrize("make", [secrets.token_urlsafe, secrets.token_hex])
+def test_what_a_generator_makes_is_taken(make: Callable[[int], str]) -> None:
+    for _ in range(100):
+        assert AccessSettings(admin_key=make(16)).admin_key
 
 
 def test_the_environment_sets_connections_and_proxies() -> None:
@@ -318,6 +326,7 @@ def test_what_is_not_set_is_as_usual() -> None:
     assert access_settings({"LAYOVER_ADMIN_KEY": "", "PATH": "/bin"}) == AccessSettings()
     assert access_settings({"LAYOVER_RATE_LIMIT": "off"}).rate_limit is None
     assert access_settings({"LAYOVER_RATE_LIMIT": "100/m"}).rate_limit == (100, 60.0)
+    assert access_settings({"LAYOVER_GUESS_LIMIT": "5/h"}).api_settings().guess_limit == (5, 3600.0)
     assert access_settings({"LAYOVER_BODY_LIMIT": "2MiB"}).body_limit == 2 * 1024 * 1024
 
 
@@ -326,12 +335,20 @@ def test_what_is_not_set_is_as_usual() -> None:
     [
         ("ADMIN_KEY", "too-short-a-key"),
         ("ADMIN_KEY", "a key with spaces in it"),
+        ("ADMIN_KEY", "a" * 40),
+        ("ADMIN_KEY", "1234567890123456"),
+        ("ADMIN_KEY", "password12345678"),
+        ("ADMIN_KEY", "passwordpassword"),
+        ("ADMIN_KEY", "abcdefghijklmnopqrstuvwxyz"),
+        ("ADMIN_KEY", "Summer2024Summer2024"),
+        ("JWT_SECRET", "s" * 40),
         ("ADMIN_KEY", "schlüsselschlüsselschlüssel"),
         ("RATE_LIMIT", "often"),
         ("RATE_LIMIT", "0/m"),
         ("RATE_LIMIT", "5"),
         ("RATE_LIMIT", "5/0s"),
         ("RATE_LIMIT", "5/fortnight"),
+        ("GUESS_LIMIT", "often"),
         ("BODY_LIMIT", "0"),
         ("BODY_LIMIT", "much"),
         ("BODY_LIMIT", "9999999999"),
@@ -360,7 +377,7 @@ def test_a_setting_that_cannot_be_used_is_named_and_not_shown(name: str, value: 
 
 def test_tokens_are_signed_in_one_way() -> None:
     with pytest.raises(InvalidSetting):
-        access_settings({"LAYOVER_JWT_SECRET": "s" * 32, "LAYOVER_JWT_JWKS_URL": "https://id.example.org/keys"})
+        access_settings({"LAYOVER_JWT_SECRET": SECRET, "LAYOVER_JWT_JWKS_URL": "https://id.example.org/keys"})
 
 
 async def test_settings_of_access_are_those_of_the_server(tmp_path: Path) -> None:

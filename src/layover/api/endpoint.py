@@ -99,11 +99,11 @@ class Endpoint:
     ) -> Reply | Stream:
         services, path = self._services, scope["path_params"]
         _check_head(scope, headers)
-        caller = await self._caller(route, scope, headers)
+        caller = await self._caller(route, scope, headers, request_id)
         if route.limited and RESERVED in scope.get("extensions", {}) and not caller.may(_OPERATING):
             raise Refusal("too_many_connections", "As many connections are open as may be; try again.", headers=_LATER)
         if route.open == "token":
-            await self._check_token(path["token"], scope)
+            await self._check_token(path["token"], scope, request_id)
         elif route.limited:
             await self._limit(self._known_as(caller, scope))
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
@@ -130,13 +130,19 @@ class Endpoint:
             return await route.handle(call)
         return await self._once(route, call, scope["path"], pairs)
 
-    async def _caller(self, route: Route, scope: Scope, headers: Mapping[str, str]) -> Caller:
+    async def _caller(self, route: Route, scope: Scope, headers: Mapping[str, str], request_id: str) -> Caller:
         """Return who asks; whoever need not say so is nobody."""
         if route.open in ("anybody", "token"):
             return NOBODY
+        shown = headers.get("authorization"), headers.get("x-api-key")
+        guesses = self._services.guesses
+        if shown != (None, None):
+            guesses.check(scope)
         try:
             caller = await self._services.guard.caller_of(headers)
-        except Refusal:
+        except Refusal as refusal:
+            if refusal.code == "unauthenticated":
+                guesses.note(scope, shown, request_id)
             await self._limit(self._known_as(NOBODY, scope))
             raise
         if caller is not None:
@@ -150,13 +156,16 @@ class Endpoint:
             headers={"www-authenticate": "Bearer"},
         )
 
-    async def _check_token(self, token: str, scope: Scope) -> None:
+    async def _check_token(self, token: str, scope: Scope, request_id: str) -> None:
         """Refuse a token that does not exist before anything that came with it is read.
 
         One machine may work for many callbacks, so each token is counted by itself; an unknown one by the address.
         """
+        guesses = self._services.guesses
+        guesses.check(scope)
         hashed = hash_of(token) if has_form_of_token(token) else None
         if hashed is None or await self._services.store.token(hashed) is None:
+            guesses.note(scope, token, request_id)
             await self._limit(self._known_as(NOBODY, scope))
             raise Refusal("unknown_token", "Nobody knows this token.")
         await self._limit(f"token {hashed.hex()}")

@@ -69,7 +69,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
             if HTTPStatus.SERVICE_UNAVAILABLE not in self.answers:  # else that is what it tells
                 found |= {"store_unavailable", "stopping"}
         if self.open not in ("anybody", "token"):
-            found.add("unauthenticated")
+            found |= {"unauthenticated", "rate_limited"}  # by whom credentials are guessed
         if self.needs:
             found.add("forbidden")
         if "{" in self.path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
+from layover.api.access.guesses import Guesses
 from layover.api.addresses import TrustedProxies
 from layover.api.counting import Requests
 from layover.api.streaming import Streams
@@ -38,6 +39,7 @@ class Services:
         self.guard = guard
         self.limiter = limiter
         self.proxies = TrustedProxies(settings.trusted_proxies)
+        self.guesses = Guesses(settings.guess_limit, self.proxies)
         self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
         self.requests = Requests()
         self.streams = Streams(settings, self.stopping)

@@ -9,6 +9,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How much is taken from callers, and how long they are waited for."""
 
     rate_limit: tuple[int, float] | None = (100, 60.0)  # requests of one caller in so many seconds
+    guess_limit: tuple[int, float] | None = (20, 60.0)  # wrong credentials of one address in so many seconds
     body_limit: int = 2_000_000  # bytes
     depth_limit: int = 100  # levels of objects and arrays in a body
     nesting_limit: int = 100_000  # objects and arrays in a body

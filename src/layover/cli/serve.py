@@ -86,7 +86,7 @@ def serve(  # noqa: PLR0913 - each is an option
     """Answer requests and drive executions until told to stop (Ctrl-C, SIGTERM); told again, leave what is running.
 
     On first start it makes a key for an administrator and prints it, this once; with LAYOVER_ADMIN_KEY that one is the
-    administrator's. Other settings: LAYOVER_RATE_LIMIT, LAYOVER_BODY_LIMIT, LAYOVER_CONNECTIONS,
+    administrator's. Other settings: LAYOVER_RATE_LIMIT, LAYOVER_GUESS_LIMIT, LAYOVER_BODY_LIMIT, LAYOVER_CONNECTIONS,
     LAYOVER_TRUSTED_PROXIES, LAYOVER_JWT_SECRET, LAYOVER_JWT_JWKS_URL, LAYOVER_JWT_ISSUER, LAYOVER_JWT_AUDIENCE.
     """
     if find_spec("uvicorn") is None or find_spec("starlette") is None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from layover.api.endpoint import RESERVED
-from layover.api.settings import ApiSettings
 from layover.bootstrap import open_store
 from layover.coordination.local import LocalLimiter
 from layover.ports.errors import StoreUnavailable
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
 SECRET: Final = "postgres://layover:hunter2@db.internal/layover"  # noqa: S105 - what must not be told to anybody
 HEADER: Final = "x-fault"
 MUCH: Final = replace(UNLIMITED, rate_limit=(1_000_000, 60.0))
-ONCE: Final = ApiSettings(rate_limit=(1, 3_600.0))
+ONCE: Final = replace(UNLIMITED, rate_limit=(1, 3_600.0))
+STRICT: Final = replace(UNLIMITED, guess_limit=(1, 3_600.0))
 LITTLE: Final = replace(UNLIMITED, body_limit=30, body_timeout=0.05, streams=0)
 
 PICK: Final = {"id": "pick", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}
@@ -127,6 +127,7 @@ class Stage:
         self.little = servers["little"]  # takes small bodies, if they come soon, and follows nobody
         self.once = servers["once"]  # answers everybody once
         self.closed = servers["closed"]  # its engine has stopped
+        self.strict = servers["strict"]  # checks no credentials after the first that are not valid
         self.crowded = servers["crowded"]  # has more connections than it answers
         self._numbers = itertools.count()
 
@@ -220,8 +221,16 @@ async def staged(address: str) -> AsyncIterator[Stage]:
             listening(engine, settings=ONCE) as once,
             listening(stopped) as closed,
             listening(engine, before=Crowding) as crowded,
+            listening(engine, settings=STRICT) as strict,
         ):
-            servers = {"api": api, "little": little, "once": once, "closed": closed, "crowded": crowded}
+            servers = {
+                "api": api,
+                "little": little,
+                "once": once,
+                "closed": closed,
+                "crowded": crowded,
+                "strict": strict,
+            }
             yield Stage(engine, store, work, servers)
 
 

@@ -118,3 +118,11 @@ async def not_ready(stage: Stage, route: Route) -> Answered:
     answered = await stage.api.get(route.path, as_="", headers={HEADER: "unavailable"})
     assert {name for name, check in answered.json["checks"].items() if not check["ok"]} == {"database", "migrations"}
     return answered
+
+
+@route("metrics", "rate_limited")
+async def numbers_for_whoever_guesses(stage: Stage, _route: Route) -> Answered:
+    await stage.strict.get("/metrics", as_="", headers={"x-api-key": "a guess"})
+    answered = await stage.strict.get("/metrics", as_="", headers={"x-api-key": "another"})
+    assert int(answered.headers["retry-after"]) > 0
+    return answered

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from layover.api.access.listening import is_loopback
+from layover.api.access.strength import is_guessable
 from layover.api.addresses import TrustedProxies
 from layover.api.settings import ApiSettings
 from layover.core.definitions.durations import parse_duration
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _SHORTEST_ADMIN_KEY: Final = 16  # characters
 _SHORTEST_SECRET: Final = 32  # bytes: as long as the hash that is made with it
+_RANDOM: Final = "Take a random one, such as `openssl rand -base64 32` prints."
 _KEY: Final = re.compile(r"[!-~]+")
 _RATE: Final = re.compile(r"([1-9][0-9]{0,5})/([0-9]*[a-z]+)")
 _COUNT: Final = re.compile(r"[1-9][0-9]{0,6}")
@@ -26,7 +28,7 @@ _SIZE: Final = re.compile(r"([1-9][0-9]{0,11}) ?(B|kB|MB|kiB|KiB|MiB)?")
 _UNITS: Final = {"": 1, "B": 1, "kB": 1_000, "MB": 1_000_000, "kiB": 1024, "KiB": 1024, "MiB": 1024**2}
 _LARGEST_BODY: Final = 1_000_000_000
 _JWT: Final = ("JWT_SECRET", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE")
-_NAMES: Final = ("ADMIN_KEY", "RATE_LIMIT", "BODY_LIMIT", "CONNECTIONS", "TRUSTED_PROXIES", *_JWT)
+_NAMES: Final = ("ADMIN_KEY", "RATE_LIMIT", "GUESS_LIMIT", "BODY_LIMIT", "CONNECTIONS", "TRUSTED_PROXIES", *_JWT)
 _USUAL: Final = ApiSettings()
 
 
@@ -58,6 +60,8 @@ class JwtSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidSetting(f"LAYOVER_JWT_SECRET, LAYOVER_JWT_JWKS_URL: {message}")
         if self.secret is not None and len(self.secret.encode(errors="replace")) < _SHORTEST_SECRET:
             raise InvalidSetting(f"LAYOVER_JWT_SECRET: it needs at least {_SHORTEST_SECRET} bytes.")
+        if self.secret is not None and is_guessable(self.secret):
+            raise InvalidSetting(f"LAYOVER_JWT_SECRET: it is too easy to guess. {_RANDOM}")
         if self.jwks_url is not None:
             _check_address(self.jwks_url)
 
@@ -72,6 +76,7 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
     admin_key: str | None = None
     jwt: JwtSettings | None = None
     rate_limit: tuple[int, float] | None = _USUAL.rate_limit
+    guess_limit: tuple[int, float] | None = _USUAL.guess_limit
     body_limit: int = _USUAL.body_limit
     connections: int | None = None
     trusted_proxies: tuple[str, ...] = ()
@@ -82,11 +87,14 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
         if key is not None and (len(key) < _SHORTEST_ADMIN_KEY or not _KEY.fullmatch(key)):
             wanted = f"at least {_SHORTEST_ADMIN_KEY} printable ASCII characters, and no spaces"
             raise InvalidSetting(f"LAYOVER_ADMIN_KEY: it needs {wanted}.")
+        if key is not None and is_guessable(key):
+            raise InvalidSetting(f"LAYOVER_ADMIN_KEY: it is too easy to guess. {_RANDOM}")
 
     def api_settings(self) -> ApiSettings:
         """Return the settings of the HTTP surface, as far as the environment can set them."""
         return ApiSettings(
             rate_limit=self.rate_limit,
+            guess_limit=self.guess_limit,
             body_limit=self.body_limit,
             connections=self.connections,
             trusted_proxies=self.trusted_proxies,
@@ -101,19 +109,22 @@ def access_settings(environment: Mapping[str, str]) -> AccessSettings:
     """Return what the environment sets; an empty text sets nothing."""
     given = {name: environment.get(f"LAYOVER_{name}") or None for name in _NAMES}
     jwt = {name: given[f"JWT_{name.upper()}"] for name in JwtSettings.__struct_fields__}
-    rate, size, connections = given["RATE_LIMIT"], given["BODY_LIMIT"], given["CONNECTIONS"]
+    rate, guesses, size, connections = (
+        given[name] for name in ("RATE_LIMIT", "GUESS_LIMIT", "BODY_LIMIT", "CONNECTIONS")
+    )
     return AccessSettings(
         admin_key=given["ADMIN_KEY"],
         jwt=JwtSettings(**jwt) if any(jwt.values()) else None,
         rate_limit=parse_rate(rate) if rate else _USUAL.rate_limit,
+        guess_limit=parse_rate(guesses, "GUESS_LIMIT") if guesses else _USUAL.guess_limit,
         body_limit=parse_size(size) if size else _USUAL.body_limit,
         connections=parse_connections(connections) if connections else None,
         trusted_proxies=parse_proxies(given["TRUSTED_PROXIES"] or ""),
     )
 
 
-def parse_rate(text: str) -> tuple[int, float] | None:
-    """Return how many requests in how many seconds: `100/m`, `20/10s`; None for `off`."""
+def parse_rate(text: str, name: str = "RATE_LIMIT") -> tuple[int, float] | None:
+    """Return how many in how many seconds: `100/m`, `20/10s`; None for `off`."""
     if text == "off":
         return None
     found = _RATE.fullmatch(text)
@@ -122,7 +133,7 @@ def parse_rate(text: str) -> tuple[int, float] | None:
     except ValueError:
         milliseconds = 0
     if found is None or not milliseconds:
-        raise InvalidSetting("LAYOVER_RATE_LIMIT: it is written like `100/m`, `20/10s`, or `off`.")
+        raise InvalidSetting(f"LAYOVER_{name}: it is written like `100/m`, `20/10s`, or `off`.")
     return int(found[1]), milliseconds / 1000
 
 
