@@ -24,7 +24,7 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, WrongState
 from layover.runtime.executions import Executions
-from layover.runtime.ids import checked_id
+from layover.runtime.ids import checked_id, is_point_id
 from layover.runtime.wait_limits import WaitLimit
 
 if TYPE_CHECKING:
@@ -148,9 +148,11 @@ class Control(Executions):
         """Answer a pause point; the same `key` again is the same answer."""
         instance = self.instance
         now = instance.clock.now()
+        _check_point(point)
         given = cmd.Answer(
             point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment, at=now
         )
+        plain((by, roles, comment))  # what cannot be written is refused here, before it goes along with others
         source = _act(f"answer:{point}:{approved}", by, key).source
         taken = await instance.critical.run(self._answer(given, source, now, audit))
         if isinstance(taken, Refused):
@@ -217,9 +219,10 @@ class Control(Executions):
         return await self._send(row.execution_id, cmd.CancelPoint(point=point, reason=reason, by=by), act)
 
     async def _point(self, point: str) -> PointRow:
+        _check_point(point)
         row = await self.instance.store.point(point)
         if row is None:
-            raise AnswerRefused("unknown_point", f"There is no pause point {point}.")
+            raise _unknown_point(point)
         return row
 
     # How a command gets there
@@ -362,6 +365,16 @@ def _unless_closed(view: Execution) -> Execution:
     if view.closed:
         raise WrongState(f"The execution is {view.status}.", view.status)
     return view
+
+
+def _check_point(point: str) -> None:
+    """Refuse what cannot be the id of a pause point."""
+    if not is_point_id(point):
+        raise _unknown_point(point)
+
+
+def _unknown_point(point: object) -> AnswerRefused:
+    return AnswerRefused("unknown_point", f"There is no pause point {str(point)[:64]!r}.")
 
 
 def _check_open(row: PointRow) -> None:

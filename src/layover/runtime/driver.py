@@ -15,7 +15,7 @@ from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.errors import StoreError
+from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.hints import Hint
 from layover.ports.records import Command, Lease
 from layover.runtime.cache import Kept, StateCache
@@ -160,9 +160,16 @@ class Driver:
     async def _load(self, claims: list[Claimed], lease_until: int, *, due: bool) -> None:
         try:
             found = await self._store.load([claimed.head.execution_id for claimed in claims])
-        except Exception as error:  # noqa: BLE001 - whatever it is, they are not left claimed and driven by nobody
-            _log.warning("load_failed executions=%d error=%s", len(claims), error)
+        except StoreUnavailable as error:
+            _log.warning("load_failed executions=%d error=%s", len(claims), error.message)
             await self._release_for_later([_lease(one) for one in claims], _RETRY_READING)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing stays claimed and driven by nobody
+            if len(claims) == 1:
+                await self._unusable(claims[0], error)
+            else:
+                for one in claims:  # the one that cannot be read must not stop the others
+                    await self._load([one], lease_until, due=due)
             return
         for claimed, loaded in zip(claims, found, strict=True):
             try:

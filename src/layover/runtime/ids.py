@@ -53,3 +53,8 @@ def checked_id(given: str) -> str:
     if not _UUID.fullmatch(lowered):
         raise MalformedId(f"`{given[:64]}` is not an execution id; those are UUIDs.")
     return lowered
+
+
+def is_point_id(given: object) -> bool:
+    """Return whether something can be the id of a pause point: those are UUIDs too, always in their usual form."""
+    return isinstance(given, str) and _UUID.fullmatch(given) is not None

@@ -19,7 +19,7 @@ from layover.ports.errors import StoreError
 from layover.ports.records import Enqueue, Signal
 from layover.runtime.control import Control
 from layover.runtime.errors import CallbackRefused, InvalidInput
-from layover.runtime.ids import new_id
+from layover.runtime.ids import is_point_id, new_id
 from layover.runtime.tokens import hash_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Outside(Control):
             if wait is None:
                 raise CallbackRefused("Nobody knows this token.", code="unknown_token")
             point = wait.point
-        row = await store.point(point)
+        row = await store.point(point) if is_point_id(point) else None
         if row is not None and row.point.kind != "callback":
             row = None
         if row is None and token is None:

@@ -35,6 +35,17 @@ def check_ids(execution_ids: Iterable[str]) -> None:
         key(execution_id)
 
 
+def check_texts(*texts: object) -> None:
+    """Refuse what no database can keep as text: a NUL, half a character, or no text at all."""
+    for text in texts:
+        try:
+            fits = isinstance(text, str) and b"\0" not in text.encode()
+        except UnicodeEncodeError:
+            fits = False
+        if not fits:
+            raise StoreError(f"{text!r} cannot be kept as text.", code="malformed")
+
+
 def at_most(limit: int) -> int:
     """Return how many rows are wanted: a negative limit asks for none, not for all."""
     return max(limit, 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Liveness
-from layover.stores.checks import check_ids, checked_appends
+from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.memory import (
     appending,
@@ -159,6 +159,7 @@ class MemoryStore(MemoryAccess):
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
     ) -> Reserved | Refusal:
         """Take an answer."""
+        check_texts(answer.point, source)
         return commanding.answer(await self._turn(), answer, source, now, wish, audit)
 
     # Outboxes

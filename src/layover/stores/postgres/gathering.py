@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from layover.ports.errors import StoreUnavailable
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -16,7 +18,11 @@ _MOST_AT_ONCE = 100
 
 
 class Gathering(Generic[A, R]):
-    """Asks for many at once; `ask_all` answers in their order. What fails, fails for all that went together."""
+    """Asks for many at once; `ask_all` answers in their order.
+
+    If that fails although the server can be reached, each is asked for alone: one that cannot be answered does not
+    spoil the others. If it cannot be reached, all that went together are told so.
+    """
 
     def __init__(self, ask_all: Callable[[list[A]], Awaitable[list[R]]]) -> None:
         self._ask_all = ask_all
@@ -53,6 +59,10 @@ class Gathering(Generic[A, R]):
         try:
             answers = await self._ask_all([one for one, _ in group])
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to those who asked
+            if len(group) > 1 and not isinstance(error, StoreUnavailable):
+                for one in group:
+                    await self._ask([one])
+                return
             for _, told in group:
                 if not told.done():
                     told.set_exception(error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from layover.ports.commit_points import CommitPoint, announce_soon
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Liveness
-from layover.stores.checks import check_ids, checked_appends
+from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.postgres import (
     appending,
@@ -280,6 +280,7 @@ class PostgresStore(PostgresAccess):
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
     ) -> Reserved | Refusal:
         """Take an answer."""
+        check_texts(answer.point, source)
         db = self._db
         if self._answers is None:
             self._answers = Answers(db)

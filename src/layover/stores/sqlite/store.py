@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Liveness
-from layover.stores.checks import check_ids, checked_appends
+from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.ids import key
 from layover.stores.instance_locks import InstanceLocks, is_held
 from layover.stores.limits import check_wish
@@ -243,6 +243,7 @@ class SqliteStore(SqliteAccess):
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
     ) -> Reserved | Refusal:
         """Take an answer."""
+        check_texts(answer.point, source)
         return await self._write(lambda db: commanding.answer(db, answer, source, now, wish, audit))
 
     # Outboxes
