@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
 from layover.runtime.executions import Options
-from tests.api.harness import listening, served
+from tests.api.harness import UNLIMITED, listening, served
 from tests.runtime.harness import (
     HandWound,
     Held,
@@ -315,6 +317,52 @@ async def test_nodes_tell_of_their_attempts(tmp_path: Path) -> None:
     assert MOMENT.fullmatch(first["started_at"])
     assert first["duration_ms"] is not None
     assert (last["context_id"], last["status"]) == ("finish", "completed")
+
+
+@pytest.mark.parametrize("what", ["nodes", "legs"])
+async def test_nodes_and_legs_come_in_pages(tmp_path: Path, what: str) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(form("first"), form("second"), form("third"), end(1)))
+        started = await api.engine.start("flow", wait="rest")
+        for _ in range(3):
+            (row,) = await api.engine.points(started.id)
+            await api.engine.answer(row.point.id, {}, by="ann")
+            await api.engine.wait(started.id, "rest")
+        path = f"/executions/{started.id}/{what}"
+        whole = (await api.get(path, as_="viewer")).json
+        page = (await api.get(f"{path}?limit=3")).json
+        rest = (await api.get(f"{path}?limit=3&cursor={page['next']}")).json
+        beyond = (await api.get(f"{path}?cursor={cursor_of(10**9, started.id)}")).json
+        other = await api.get(f"{path}?cursor={cursor_of(0, NOBODY)}")
+        wrong = await api.get(f"{path}?limit=0")
+
+    assert (len(whole["items"]), whole["next"]) == (4, None)
+    assert (len(page["items"]), len(rest["items"]), rest["next"]) == (3, 1, None)
+    assert page["items"] + rest["items"] == whole["items"]
+    assert (beyond["items"], beyond["next"]) == ([], None)
+    assert (other.status, other.code) == (400, "malformed_cursor")
+    assert (wrong.status, wrong.code) == (400, "invalid_parameter")
+
+
+@pytest.mark.parametrize("what", ["nodes", "history"])
+async def test_a_page_has_so_many_bytes(tmp_path: Path, what: str) -> None:
+    outputs = [{"id": f"n{number}", "type": "compute", "output": "x" * 1_000} for number in range(6)]
+    async with served(tmp_path, settings=replace(UNLIMITED, page_bytes=2_500)) as api:
+        await api.engine.register(flow(*outputs))
+        done = await api.engine.start("flow", wait="end")
+        found: list[dict[str, Any]] = []
+        sizes, after = [], ""
+        while True:
+            page = (await api.get(f"/executions/{done.id}/{what}{after}")).json
+            found += page["items"]
+            sizes.append(len(json.dumps(page["items"])))
+            if page["next"] is None:
+                break
+            after = f"?cursor={page['next']}"
+
+    assert len(sizes) > 1
+    assert max(sizes) <= 3_500
+    assert len(found) == (len(outputs) if what == "nodes" else done.last_seq + 1)
 
 
 async def test_legs_and_graph_and_why_tell_of_what_waits(tmp_path: Path) -> None:

@@ -128,8 +128,10 @@ async def test_looking_at_executions(tmp_path: Path) -> None:
         log = await client.executions.history(done.id, since=1, limit=1)
         assert [event.seq for event in log.items] == [1]
         assert [event.seq async for event in client.executions.each_event(done.id)] == list(range(done.last_seq + 1))
-        assert [node.node for node in await client.executions.nodes(done.id)] == ["out"]
-        assert [leg.cause for leg in await client.executions.legs(done.id)] == ["created"]
+        assert [node.node for node in (await client.executions.nodes(done.id, limit=1)).items] == ["out"]
+        assert [node.node async for node in client.executions.each_node(done.id)] == ["out"]
+        assert [leg.cause for leg in (await client.executions.legs(done.id)).items] == ["created"]
+        assert [leg.cause async for leg in client.executions.each_leg(done.id)] == ["created"]
         assert (await client.executions.graph(done.id)).nodes[0].status == "completed"
         assert (await client.executions.why(paused.id)).reasons[0].context_id == "size"
 

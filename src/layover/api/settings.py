@@ -30,3 +30,4 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     reply_worked_at: float = 120.0  # after so long a request that was not answered has died
     page: int = 50
     longest_page: int = 100
+    page_bytes: int = 4_000_000  # of a page of what holds data: it has fewer items then, but at least one

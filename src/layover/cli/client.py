@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from layover.cli.options import Place
 
 _NOBODY = Who()
+MOST_SHOWN = 1_000  # nodes and legs of one execution
 
 
 class Looking(Protocol):
@@ -49,10 +50,10 @@ class Looking(Protocol):
         """Return the log of an execution from a number on."""
 
     async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
+        """Return what became of the nodes that were reached first, `MOST_SHOWN` at most."""
 
     async def legs(self, execution_id: str) -> Sequence[Leg]:
-        """Return the stretches of work of an execution."""
+        """Return the first stretches of work of an execution, `MOST_SHOWN` at most."""
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution goes through."""

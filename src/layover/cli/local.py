@@ -13,6 +13,7 @@ from layover.api.presenting.points import point_of
 from layover.api.resources.outside import Delivered
 from layover.api.resources.shared import Page
 from layover.bootstrap import inspectable_store
+from layover.cli.client import MOST_SHOWN
 from layover.cli.desk import Desk
 from layover.core.people import Person, Rules, may_decide
 from layover.ports.records import AuditEntry
@@ -89,12 +90,12 @@ class Local:
         return found
 
     async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
-        return [node_of(node) for node in await self._desk.nodes(execution_id)]
+        """Return what became of the nodes that were reached first."""
+        return [node_of(node) for node in await self._desk.nodes(execution_id, limit=MOST_SHOWN)]
 
     async def legs(self, execution_id: str) -> Sequence[Leg]:
         """Return the stretches of work of an execution."""
-        return [leg_of(leg) for leg in await self._desk.legs(execution_id)]
+        return [leg_of(leg) for leg in await self._desk.legs(execution_id, limit=MOST_SHOWN)]
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution goes through."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
 from layover.api.resources.shared import Page
+from layover.cli.client import MOST_SHOWN
 from layover.cli.exits import Stop
 from layover.client import ApiError, AsyncClient
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
     from layover.api.resources.executions import (
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from layover.api.resources.outside import Delivered
     from layover.api.resources.points import PausePoint
     from layover.cli.options import Who
+
+T = TypeVar("T")
 
 _PAGE = 100  # as many as a server gives at once
 _FOR_PEOPLE = ("approval", "form")
@@ -86,12 +89,12 @@ class Remote:
         return [event async for event in self._client.executions.each_event(execution_id, since=since)]
 
     async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
-        return await self._client.executions.nodes(execution_id)
+        """Return what became of the nodes that were reached first."""
+        return await _first(self._client.executions.each_node(execution_id))
 
     async def legs(self, execution_id: str) -> Sequence[Leg]:
         """Return the stretches of work of an execution."""
-        return await self._client.executions.legs(execution_id)
+        return await _first(self._client.executions.each_leg(execution_id))
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution goes through."""
@@ -164,3 +167,13 @@ def _conditions(where: Mapping[str, object] | None) -> Sequence[str]:
         return (f"input={msgspec.json.encode(where).decode()}",)
     except (ValueError, RecursionError) as error:
         raise Stop(f"--where: this cannot be looked for: {error}.") from error
+
+
+async def _first(parts: AsyncIterator[T]) -> list[T]:
+    """Return as many parts of an execution as are shown; no more pages are asked for than hold them."""
+    found: list[T] = []
+    async for part in parts:
+        found.append(part)
+        if len(found) == MOST_SHOWN:
+            break
+    return found

@@ -9,7 +9,7 @@ import msgspec
 from cyclopts import Parameter
 
 from layover.api.resources.shared import Page
-from layover.cli.client import to_look
+from layover.cli.client import MOST_SHOWN, to_look
 from layover.cli.exits import DONE
 from layover.cli.listing import asked
 from layover.cli.names import execution_named
@@ -50,6 +50,8 @@ def show(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> i
     say("nodes:", "bold")
     for line in Tree(whole.graph, whole.nodes, whole.now).lines():
         say_pieces(line)
+    if len(whole.nodes) == MOST_SHOWN:
+        say(f"  … the first {MOST_SHOWN:,} nodes; the others are in the history")
     if whole.points:
         say("pause points:", "bold")
         for point in whole.points:

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
-from layover.core.engine.codec import CorruptSnapshot, UnknownSnapshot, decode_events, decode_state
-from layover.core.engine.evolve import fold
+from layover.core.engine.codec import CorruptSnapshot, UnknownSnapshot
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 from layover.ports.commit_points import CommitPoint, reached
@@ -20,6 +19,7 @@ from layover.ports.hints import Hint
 from layover.ports.records import Command, Lease
 from layover.runtime.cache import Kept, StateCache
 from layover.runtime.driven import Driven
+from layover.runtime.replay import state_from
 from layover.runtime.stranded import missing_types
 from layover.runtime.unreadable import mark_of
 
@@ -207,11 +207,11 @@ class Driver:
         """Return the state of an execution; a snapshot of another release is passed over for the whole log."""
         plan = await self._plans.of(loaded.info.hash)
         try:
-            return state_from(loaded, plan)
+            return await state_from(loaded, plan)
         except (UnknownSnapshot, CorruptSnapshot) as error:
             _log.warning("snapshot_unusable execution=%s error=%s", loaded.head.execution_id, error.message)
             entries = await self._store.history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
-            return state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
+            return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
 
     async def timed(self, head: Head, kept: Kept) -> Kept:
         """Return a state that is to be gone on from, with the time of its last event: if need be, the log tells it."""
@@ -436,22 +436,3 @@ def _found(loaded: Loaded | None, execution_id: str) -> Loaded:
     if loaded is None:
         raise StoreError(f"The execution {execution_id} has no rows.")
     return loaded
-
-
-def state_from(loaded: Loaded, plan: Plan) -> Kept:
-    """Return the state that a snapshot and the entries after it add up to."""
-    size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
-    state, snapshot_seq = Execution(plan), -1
-    if loaded.snapshot is not None:
-        state = decode_state(loaded.snapshot, plan)
-        snapshot_seq = state.counts["seq"] - 1
-    for entry in loaded.entries:
-        fold(state, [(entry.at, event) for event in decode_events(entry.events)])
-    found = state.counts["seq"] - 1
-    if found != loaded.head.last_seq:
-        raise StoreError(
-            f"The log of {loaded.head.execution_id} has {found + 1} events; its head says {loaded.head.last_seq + 1}.",
-            code="corrupt_log",
-        )
-    last_at = loaded.entries[-1].at if loaded.entries else 0
-    return Kept(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)

@@ -19,6 +19,7 @@ from layover.core.engine.names import Names
 from layover.core.payloads import PayloadNotJson, check_finite
 from layover.ports.records import ExecutionRow
 from layover.runtime.errors import InvalidFilter
+from layover.runtime.replay import batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from layover.runtime.instance import Instance
 
 _MOST_LOOKED_AT, _AT_ONCE = 1_000, 100  # executions whose logs are loaded in one call, and of them at a time
+_MOST_EVENTS = 200_000  # of those logs together: a few of them can be as long as all others
 _MOST_CONDITIONS = 50
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _log = logging.getLogger("layover")
@@ -59,10 +61,12 @@ async def find(
 
 async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions: Sequence[Condition]) -> Found:
     found: list[ExecutionRow] = []
-    after = wanted.after
+    after, events = wanted.after, _MOST_EVENTS
     for _ in range(_MOST_LOOKED_AT // _AT_ONCE):
         page = await instance.store.page(replace(wanted, after=after, limit=_AT_ONCE + 1))
-        looked_at, is_left = page[:_AT_ONCE], len(page) > _AT_ONCE
+        looked_at = _with_events(page[:_AT_ONCE], events)
+        events -= sum(row.head.last_seq + 1 for row in looked_at)
+        is_left = len(page) > len(looked_at)
         fitting = await _fulfilling(instance, looked_at, conditions)
         room = wanted.limit - len(found)
         found += fitting[:room]
@@ -72,27 +76,39 @@ async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions
         if not is_left:
             return Found(tuple(found))
         after = _cursor(looked_at[-1])
+        if events <= 0:
+            break
     return Found(tuple(found), after)
+
+
+def _with_events(rows: Sequence[ExecutionRow], most: int) -> Sequence[ExecutionRow]:
+    """Return the first executions whose logs have at most so many events together, but at least one execution."""
+    for index, row in enumerate(rows):
+        most -= row.head.last_seq + 1
+        if most < 0:
+            return rows[: max(index, 1)]
+    return rows
 
 
 async def _fulfilling(
     instance: Instance, rows: Sequence[ExecutionRow], conditions: Sequence[Condition]
 ) -> list[ExecutionRow]:
     """Return those of some executions whose states fulfil conditions."""
-    states = await instance.store.load([row.head.execution_id for row in rows]) if rows else []
     found: list[ExecutionRow] = []
-    for row, loaded in zip(rows, states, strict=True):
-        if loaded is None:
-            continue  # deleted since it was listed
-        try:
-            state = (await instance.driver.state_of(loaded)).state
-        except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
-            _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
-            continue
-        document = _document(state)
-        if all(holds(condition, document) for condition in conditions):
-            found.append(row)
-        await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
+    for batch in batches(rows):
+        states = await instance.store.load([row.head.execution_id for row in batch])
+        for row, loaded in zip(batch, states, strict=True):
+            if loaded is None:
+                continue  # deleted since it was listed
+            try:
+                state = (await instance.driver.state_of(loaded)).state
+            except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
+                _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
+                continue
+            document = _document(state)
+            if all(holds(condition, document) for condition in conditions):
+                found.append(row)
+            await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
     return found
 
 

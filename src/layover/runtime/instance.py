@@ -20,6 +20,7 @@ from layover.runtime.errors import EngineClosed
 from layover.runtime.janitor import Janitor
 from layover.runtime.keeper import Keeper
 from layover.runtime.listeners import Listeners
+from layover.runtime.log_views import LogViews
 from layover.runtime.meters import Meters
 from layover.runtime.plans import Plans
 from layover.runtime.switchboard import Switchboard
@@ -43,6 +44,7 @@ class Instance:
         self.registry = registry
         self.plans = Plans(store)
         self.listeners = Listeners(store)
+        self.log_views = LogViews(store, settings.log_view_bytes)
         self.meters = Meters()
         self.critical = CriticalSections()
         self.committer = Committer(store, self.meters)

@@ -15,10 +15,11 @@ from layover.core.engine.movement import scope_path
 from layover.core.engine.rewinding import behind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from layover.core.plan import Plan, PlannedGraph
 
+_MOST_ATTEMPTS = 100  # of one node that are told, the latest: a retry can go on for ever
 _AT_WORK = frozenset({"scheduled", "queued", "running", "entered", "backoff", "incident", "waiting"})
 
 
@@ -54,32 +55,32 @@ class NodeExecution(msgspec.Struct, kw_only=True):
 
 def node_executions(plan: Plan, entries: Iterable[tuple[int, ev.AnyEvent]]) -> list[NodeExecution]:
     """Return every node that was reached, in the order in which they were."""
-    telling = _Telling(plan)
+    telling = Telling(plan)
     for at, event in entries:
         telling.take(at, event)
     return list(telling.nodes.values())
 
 
-def is_within(name: str, path: str) -> bool:
-    """Return whether a node is in a scope, or in a scope within it."""
-    scope = name.partition(":")[2]
-    return scope == path or scope.startswith(f"{path}:")
+class Telling:
+    """What events tell of nodes, taken one after the other; `nodes` are those that were reached, in that order."""
 
-
-class _Telling:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.nodes: dict[str, NodeExecution] = {}
+        self._within: dict[str, dict[str, None]] = {}  # the nodes in a scope, or in a scope within it
         self._points: dict[str, str] = {}
         self._stopped: dict[str, str] = {}  # what the end of the execution interrupted, and what it was at
 
     def take(self, at: int, event: ev.AnyEvent) -> None:
+        """Take the next event."""
         match event:
             case ev.NodeScheduled():
                 node = self._node(event.node)
                 node.status, node.attempt = "queued" if event.queued else "scheduled", event.attempt
                 node.finished_at = node.duration_ms = None
                 node.attempts.append(Attempt(attempt=event.attempt, cause=event.cause, scheduled_at=at))
+                if len(node.attempts) > _MOST_ATTEMPTS:
+                    del node.attempts[0]
             case ev.NodeStarted():
                 node = self._node(event.node)
                 node.status, node.input = "running", event.input
@@ -148,8 +149,9 @@ class _Telling:
 
     def _stop(self, at: int, path: str) -> None:
         """Tell that what was at work in a scope, or anywhere, is so no longer; what ends with it can be reopened."""
-        for name, node in self.nodes.items():
-            if node.status in _AT_WORK and (not path or is_within(name, path)):
+        for name in self._within.get(path, ()) if path else self.nodes:
+            node = self.nodes[name]
+            if node.status in _AT_WORK:
                 if not path:
                     self._stopped[name] = node.status
                 node.status = "stopped"
@@ -166,6 +168,8 @@ class _Telling:
             if (scope == path and id_ in behind) or scope.startswith(inner):
                 del self.nodes[found]
                 self._stopped.pop(found, None)
+                for around in _scopes_around(found):
+                    self._within[around].pop(found, None)
 
     def _failed(self, at: int, event: ev.NodeFailed) -> None:
         node = self._node(event.node)
@@ -190,6 +194,8 @@ class _Telling:
             name = context_id.partition(":")[0]
             type_ = self._type(context_id)
             found = self.nodes[context_id] = NodeExecution(context_id=context_id, node=name, type=type_, status="ready")
+            for around in _scopes_around(context_id):
+                self._within.setdefault(around, {})[context_id] = None
         return found
 
     def _type(self, context_id: str) -> str:
@@ -203,3 +209,14 @@ class _Telling:
             bodies = graph.node(container).bodies
             graph = bodies[""] if "" in bodies else bodies[key]
         return graph
+
+
+def _scopes_around(context_id: str) -> Iterator[str]:
+    """Return the paths of the scopes that a node is in, the outermost first."""
+    path = context_id.partition(":")[2]
+    end = path.find(":")
+    while end >= 0:
+        yield path[:end]
+        end = path.find(":", end + 1)
+    if path:
+        yield path

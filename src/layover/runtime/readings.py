@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.core.engine.codec import decode_events
 from layover.core.errors import LayoverError
+from layover.core.payloads import own
 from layover.ports.records import PausedFilter, PointFilter
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.graphs import Graph, graph
 from layover.runtime.ids import checked_id
-from layover.runtime.legs import Leg, legs
-from layover.runtime.node_executions import node_executions
 from layover.runtime.queue import positions
+from layover.runtime.replay import SLICE, batches
 from layover.runtime.standings import Standings
 from layover.runtime.views import Execution, context_of, execution_view
 from layover.runtime.why import Why, summed_up, why
@@ -25,9 +24,10 @@ from layover.runtime.why import Why, summed_up, why
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from layover.core.engine.events import AnyEvent
     from layover.ports.records import ExecutionRow, PointRow
     from layover.runtime.cache import Kept
+    from layover.runtime.legs import Leg
+    from layover.runtime.log_views import LogView
     from layover.runtime.node_executions import NodeExecution
     from layover.runtime.why import Reason
 
@@ -73,46 +73,41 @@ class Readings(Standings):
     async def _still_paused(self, rows: Sequence[ExecutionRow]) -> AsyncIterator[Execution]:
         """Read executions that were listed as paused; one that has gone on since stands elsewhere, if anywhere."""
         instance = self.instance
-        states = await instance.store.load([row.head.execution_id for row in rows]) if rows else []
-        for row, loaded in zip(rows, states, strict=True):
-            if loaded is None or loaded.head.status != "paused" or loaded.head.paused_at != row.head.paused_at:
-                continue
-            try:
-                kept = await instance.driver.state_of(loaded)
-            except LayoverError as error:  # one log that cannot be read must not hide the others
-                _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
-                continue
-            yield _viewed(loaded, kept)
-            await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
+        for batch in batches(rows):
+            states = await instance.store.load([row.head.execution_id for row in batch])
+            for row, loaded in zip(batch, states, strict=True):
+                if loaded is None or loaded.head.status != "paused" or loaded.head.paused_at != row.head.paused_at:
+                    continue
+                try:
+                    kept = await instance.driver.state_of(loaded)
+                except LayoverError as error:  # one log that cannot be read must not hide the others
+                    _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
+                    continue
+                yield _viewed(loaded, kept)
+                await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
 
-    async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
-        row, _ = await self._load(execution_id)
-        plan = await self.instance.plans.of(row.info.hash)
-        return node_executions(plan, [(at, event) for _, at, event in await self._events(row)])
+    async def nodes(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[NodeExecution]:
+        """Return what became of the nodes that were reached, in that order, from a position on; the first has 0."""
+        log = await self._log_of(await self.row(execution_id))
+        return [_own(node) for node in log.nodes[max(since, 0) :][: max(limit, 0)]]
 
-    async def legs(self, execution_id: str) -> Sequence[Leg]:
-        """Return the stretches of work between two rests, in their order."""
-        row, _ = await self._load(execution_id)
-        return legs(row.head.execution_id, await self._events(row))
+    async def legs(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[Leg]:
+        """Return the stretches of work between two rests, in their order, from a position on; the first has 0."""
+        log = await self._log_of(await self.row(execution_id))
+        return log.legs[max(since, 0) :][: max(limit, 0)]
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""
         row, kept = await self._load(execution_id)
         plan = await self.instance.plans.of(row.info.hash)
-        reached = node_executions(plan, [(at, event) for _, at, event in await self._events(row)])
-        return graph(plan, kept.state, reached, row.version)
+        log = await self._log_of(row)
+        if len(log.nodes) < SLICE:
+            return graph(plan, kept.state, log.nodes, row.version)
+        return await asyncio.to_thread(graph, plan, kept.state, log.nodes, row.version)
 
-    async def _events(self, row: ExecutionRow) -> list[tuple[int, int, AnyEvent]]:
-        """Return the events that an execution had when its row was read, with their numbers and times."""
-        last_seq = row.head.last_seq
-        entries = await self.instance.store.history(row.head.execution_id, 0, last_seq + 1)
-        found = [
-            (entry.seq + index, entry.at, event)
-            for entry in entries
-            for index, event in enumerate(decode_events(entry.events))
-        ]
-        return [one for one in found if one[0] <= last_seq]
+    async def _log_of(self, row: ExecutionRow) -> LogView:
+        """Return what the log tells of an execution as its row has it."""
+        return await self.instance.log_views.of(row, await self.instance.plans.of(row.info.hash))
 
     async def points(
         self, execution_id: str | None = None, *, status: Sequence[str] = ("open",), children: bool = False
@@ -199,3 +194,10 @@ class Readings(Standings):
 
 def _viewed(row: ExecutionRow, kept: Kept) -> Execution:
     return execution_view(row.info, kept.state, row.finished_at, head=row.head, version=row.version)
+
+
+def _own(node: NodeExecution) -> NodeExecution:
+    """Return what is told of a node for somebody who may do with it what they like."""
+    return replace(
+        node, input=own(node.input), output=own(node.output), attempts=[replace(one) for one in node.attempts]
+    )

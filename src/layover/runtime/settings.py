@@ -15,6 +15,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     threads: int = 32  # for functions that are not async: as many of their calls are made at once
     abandoned_threads: int = 32  # that are replaced while functions whose calls were given up hold them
     cache_bytes: int = 6_000_000  # of memory for states that have come to rest, so that they need not be read again
+    log_view_bytes: int = 20_000_000  # of memory for the nodes and legs that logs tell of, for the pages of long lists
     leg_flush: int = 2_000  # how long an execution that is durable by the leg goes on without writing
     snapshot_every: int = 500  # events, while an execution is driven
     snapshot_at_rest: int = 100  # events since the last one, when an execution comes to rest

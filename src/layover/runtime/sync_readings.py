@@ -119,13 +119,13 @@ class SyncReadings:
         """Return events of an execution from a number on."""
         return self._wait(self._engine.history(execution_id, since, limit))
 
-    def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
-        return self._wait(self._engine.nodes(execution_id))
+    def nodes(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[NodeExecution]:
+        """Return what became of the nodes that were reached, in that order, from a position on; the first has 0."""
+        return self._wait(self._engine.nodes(execution_id, since, limit))
 
-    def legs(self, execution_id: str) -> Sequence[Leg]:
-        """Return the stretches of work between two rests, in their order."""
-        return self._wait(self._engine.legs(execution_id))
+    def legs(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[Leg]:
+        """Return the stretches of work between two rests, in their order, from a position on; the first has 0."""
+        return self._wait(self._engine.legs(execution_id, since, limit))
 
     def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from layover.ports.records import Head, NewExecution
 
 
+MOST_LISTED = 100  # of what an execution waits for, and of what comes next; all of it stands in lists of its own
+
+
 class WaitingOn(msgspec.Struct, frozen=True, kw_only=True):
     """Something that an execution waits for."""
 
@@ -116,13 +119,13 @@ def execution_view(
         paused_at=pause.at,
         paused_reason=pause.reason,
         paused_node=pause.node,
-        next_nodes=next_nodes(state),
+        next_nodes=next_nodes(state)[:MOST_LISTED],
         resume_count=facts.resume_count,
         last_resumed_at=facts.resumed_at or None,
         resume_data=cast("dict[str, object] | None", own(facts.resume_data)),
         nodes_executed=state.counts["completed"],
         last_seq=state.counts["seq"] - 1,
-        waiting_on=waiting_on(state),
+        waiting_on=waiting_on(state)[:MOST_LISTED],
         lease=Lease(instance=head.owner, epoch=head.epoch, expires_at=head.wake_at) if head and head.owner else None,
     )
 

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed
+from layover.api.pages import fitting
 from layover.api.presenting.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
 from layover.api.presenting.graphs import graph_of
 from layover.api.problems import Refusal
@@ -28,7 +29,7 @@ from layover.core.engine.state import ExecutionStatus
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from layover.api.calls import Call
     from layover.api.routing import NoQuery
@@ -79,6 +80,13 @@ class HistoryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     since: Annotated[int, Meta(ge=0, description="The number of the first event.")] = 0
     limit: Limit = 100
+    cursor: Cursor | None = None
+
+
+class PartsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which page of the parts of an execution to list."""
+
+    limit: Limit = 50
     cursor: Cursor | None = None
 
 
@@ -140,23 +148,40 @@ async def list_history(call: Call[None, HistoryQuery]) -> Reply:
         if of != head.execution_id:
             raise Refusal("malformed_cursor", "The cursor is that of another list.")
     found = await call.engine.history(head.execution_id, min(since, head.last_seq + 1), limit)
-    last = found[-1].seq if found else head.last_seq
+    items = fitting([event_of(one) for one in found], call.services.settings.page_bytes)
+    last = items[-1].seq if items else head.last_seq
     after = cursor_of(last + 1, head.execution_id) if last < head.last_seq else None
-    return Reply(Page[Event](items=[event_of(one) for one in found], next=after))
+    return Reply(Page[Event](items=items, next=after))
 
 
-@routes.get("/executions/{id}/nodes", needs=_READ, answers={200: Page[NodeExecution]}, problems=_OF_ONE)
-async def list_nodes(call: Call[None, NoQuery]) -> Reply:
-    """List what became of every node that was reached, in the order in which they were."""
-    found = await call.engine.nodes(call.path["id"])
-    return Reply(Page[NodeExecution](items=[node_of(one) for one in found]))
+@routes.get(
+    "/executions/{id}/nodes",
+    needs=_READ,
+    query=PartsQuery,
+    answers={200: Page[NodeExecution]},
+    problems=(*_OF_ONE, "malformed_cursor"),
+)
+async def list_nodes(call: Call[None, PartsQuery]) -> Reply:
+    """List what became of the nodes that were reached, in the order in which they were."""
+    id_, since, limit = _from(call)
+    found = await call.engine.nodes(id_, since, limit + 1)
+    items = fitting([node_of(one) for one in found[:limit]], call.services.settings.page_bytes)
+    return Reply(Page[NodeExecution](items=items, next=_behind(items, since, len(found), id_)))
 
 
-@routes.get("/executions/{id}/legs", needs=_READ, answers={200: Page[Leg]}, problems=_OF_ONE)
-async def list_legs(call: Call[None, NoQuery]) -> Reply:
+@routes.get(
+    "/executions/{id}/legs",
+    needs=_READ,
+    query=PartsQuery,
+    answers={200: Page[Leg]},
+    problems=(*_OF_ONE, "malformed_cursor"),
+)
+async def list_legs(call: Call[None, PartsQuery]) -> Reply:
     """List the legs of an execution: the stretches of work between two rests, each with what it was taken up for."""
-    found = await call.engine.legs(call.path["id"])
-    return Reply(Page[Leg](items=[leg_of(one) for one in found]))
+    id_, since, limit = _from(call)
+    found = await call.engine.legs(id_, since, limit + 1)
+    items = [leg_of(one) for one in found[:limit]]
+    return Reply(Page[Leg](items=items, next=_behind(items, since, len(found), id_)))
 
 
 @routes.get("/executions/{id}/graph", needs=_READ, answers={200: Graph}, problems=_OF_ONE)
@@ -169,6 +194,20 @@ async def get_graph(call: Call[None, NoQuery]) -> Reply:
 async def get_why(call: Call[None, NoQuery]) -> Reply:
     """Tell why an execution stands still, followed through the executions that it waits for."""
     return Reply(why_of(await call.engine.why(call.path["id"])))
+
+
+def _from(call: Call[None, PartsQuery]) -> tuple[str, int, int]:
+    """Return the execution that is asked for, the position of the first of its parts that is, and how many are."""
+    id_ = checked_id(call.path["id"])
+    since, of = parsed(call.query.cursor) if call.query.cursor is not None else (0, id_)
+    if of != id_:
+        raise Refusal("malformed_cursor", "The cursor is that of another list.")
+    return id_, since, min(call.query.limit, MOST)
+
+
+def _behind(items: Sequence[object], since: int, found: int, id_: str) -> str | None:
+    """Return the cursor behind a page, unless nothing was found that is not on it."""
+    return cursor_of(since + len(items), id_) if found > len(items) else None
 
 
 def _statuses(given: Iterable[str]) -> tuple[str, ...]:

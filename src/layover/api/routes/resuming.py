@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
@@ -141,4 +142,5 @@ async def _leg(engine: Engine, taken: Taken) -> str | None:
     if reserved is None or reserved.claimed is None:
         return None
     before = reserved.claimed.head.last_seq
-    return next((leg.id for leg in await engine.legs(execution_id) if leg.from_seq > before), None)
+    legs = await engine.legs(execution_id, limit=sys.maxsize)
+    return next((leg.id for leg in legs if leg.from_seq > before), None)

@@ -153,15 +153,35 @@ class Executions:
         """Follow an execution: its events from a number on as they are written, until its end."""
         yield from self._transport.follow(execution_id, since)
 
-    def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
-        ask = Ask(method="GET", path=path_of("executions", execution_id, "nodes"))
-        return self._transport.ask(ask, Page[NodeExecution]).items
+    def nodes(self, execution_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[NodeExecution]:
+        """Return a page of what became of the nodes that were reached."""
+        path = path_of("executions", execution_id, "nodes", limit=limit, cursor=cursor)
+        return self._transport.ask(Ask(method="GET", path=path), Page[NodeExecution])
 
-    def legs(self, execution_id: str) -> Sequence[Leg]:
-        """Return the stretches of work of an execution."""
-        ask = Ask(method="GET", path=path_of("executions", execution_id, "legs"))
-        return self._transport.ask(ask, Page[Leg]).items
+    def each_node(self, execution_id: str) -> Iterator[NodeExecution]:
+        """Return what became of the nodes that were reached, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.nodes(execution_id, limit=100, cursor=cursor)
+            yield from page.items
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def legs(self, execution_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Leg]:
+        """Return a page of the stretches of work of an execution, in their order."""
+        path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
+        return self._transport.ask(Ask(method="GET", path=path), Page[Leg])
+
+    def each_leg(self, execution_id: str) -> Iterator[Leg]:
+        """Return the stretches of work of an execution, in their order, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.legs(execution_id, limit=100, cursor=cursor)
+            yield from page.items
+            cursor = page.next
+            if cursor is None:
+                return
 
     def graph(self, execution_id: str) -> Graph:
         """Return the graph of an execution, with the states of its nodes."""

@@ -155,15 +155,39 @@ class Executions:
         async for one in self._transport.follow(execution_id, since):
             yield one
 
-    async def nodes(self, execution_id: str) -> Sequence[NodeExecution]:
-        """Return what became of every node that was reached."""
-        ask = Ask(method="GET", path=path_of("executions", execution_id, "nodes"))
-        return (await self._transport.ask(ask, Page[NodeExecution])).items
+    async def nodes(
+        self, execution_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[NodeExecution]:
+        """Return a page of what became of the nodes that were reached."""
+        path = path_of("executions", execution_id, "nodes", limit=limit, cursor=cursor)
+        return await self._transport.ask(Ask(method="GET", path=path), Page[NodeExecution])
 
-    async def legs(self, execution_id: str) -> Sequence[Leg]:
-        """Return the stretches of work of an execution."""
-        ask = Ask(method="GET", path=path_of("executions", execution_id, "legs"))
-        return (await self._transport.ask(ask, Page[Leg])).items
+    async def each_node(self, execution_id: str) -> AsyncIterator[NodeExecution]:
+        """Return what became of the nodes that were reached, page after page."""
+        cursor: str | None = None
+        while True:
+            page = await self.nodes(execution_id, limit=100, cursor=cursor)
+            for one in page.items:
+                yield one
+            cursor = page.next
+            if cursor is None:
+                return
+
+    async def legs(self, execution_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Leg]:
+        """Return a page of the stretches of work of an execution, in their order."""
+        path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
+        return await self._transport.ask(Ask(method="GET", path=path), Page[Leg])
+
+    async def each_leg(self, execution_id: str) -> AsyncIterator[Leg]:
+        """Return the stretches of work of an execution, in their order, page after page."""
+        cursor: str | None = None
+        while True:
+            page = await self.legs(execution_id, limit=100, cursor=cursor)
+            for one in page.items:
+                yield one
+            cursor = page.next
+            if cursor is None:
+                return
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph of an execution, with the states of its nodes."""
