@@ -1,10 +1,12 @@
 """Connections: the head of a request is bounded in size and in time, before anybody knows who sends it.
 
 What is no request is told like everything else that is not done. A connection can be dropped by whoever answers on it.
+A client that does not read its answer is let go: until then all of it is kept here, for as long as the client likes.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -21,15 +23,18 @@ if TYPE_CHECKING:
     from layover.api.connection_limits import ConnectionSlots, Slot
     from layover.api.settings import ApiSettings
 
+_log = logging.getLogger("layover.api")
+
 
 class Connection(HttpToolsProtocol):
-    """Closes a connection on which a head is too large, or does not come to its end."""
+    """Closes a connection on which a head is too large, or does not come to its end, or an answer is not read."""
 
     largest_head: ClassVar[int] = 65_536  # bytes, and what comes with the last of them
 
     _is_in_head = True
     _size = 0
     _timer: asyncio.TimerHandle | None = None
+    _watch: asyncio.TimerHandle | None = None
 
     def __init__(self, slot: Slot, slots: ConnectionSlots, settings: ApiSettings, **made_with: Any) -> None:
         super().__init__(**made_with)
@@ -46,8 +51,19 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._end()
+        self._end_watch()
         self._slots.free(self._slot)
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait until what was sent is read, but not for ever."""
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """Go on: most of it is read."""
+        super().resume_writing()
+        self._watch_reader()
 
     def data_received(self, data: bytes) -> None:
         """Count what comes while a head has not come to its end."""
@@ -80,6 +96,7 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Be idle again, unless another request has come meanwhile."""
         super().on_response_complete()
+        self._watch_reader()
         if self.cycle.response_complete:
             self._slots.rest(self._slot, self.transport.abort)
 
@@ -87,6 +104,30 @@ class Connection(HttpToolsProtocol):
         """Say that this is no request, and close the connection."""
         self.transport.write(raw_answer(Refusal("malformed", msg)))
         self.transport.close()
+        self._watch_reader()
+
+    def _watch_reader(self) -> None:
+        """Look after a while at whether the client has read enough of what waits for it now."""
+        self._end_watch()
+        left = self._left()
+        if left:
+            self._watch = self.loop.call_later(self._settings.stalled_after, self._check_reader, left)
+
+    def _check_reader(self, before: int) -> None:
+        left = self._left()
+        if left > max(0, before - self._settings.least_read):
+            _log.info("reader_let_go address=%s unread=%d", self._slot.address, left)
+            self.transport.abort()
+        else:
+            self._watch_reader()
+
+    def _end_watch(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    def _left(self) -> int:
+        return self.transport.get_write_buffer_size()
 
     def _begin(self) -> None:
         self._end()

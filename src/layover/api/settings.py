@@ -26,6 +26,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     streams_by_caller: int = 600
     heartbeat: float = 15.0  # between two signs of life of a stream
     stalled_after: float = 30.0  # a client that takes nothing for so long is let go
+    least_read: int = 64_000  # bytes of a long answer that a client takes in that time
     reply_kept: float = 86_400.0  # what was answered to a request with an idempotency key
     reply_worked_at: float = 120.0  # after so long a request that was not answered has died
     page: int = 50
