@@ -164,7 +164,7 @@ def test_an_execution_whose_function_has_gone_rests(cli: Run) -> None:
     code, out, _ = cli("run", "late.yaml", "--id", id_)
     assert code == 10
     assert "`hello` waits for an instance that has a function for `greet`." in out
-    assert f"execution {id_}: no instance has functions for greet" in cli("doctor").out
+    assert f"execution {id_}: no instance has a function and a free place for greet" in cli("doctor").out
 
 
 def test_the_problems_of_a_definition_as_json(cli: Run) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import NodeStarted
-from tests.runtime.harness import HOUR, Held, Scripted, call, end, engine_at, fan_out, flow
+from tests.runtime.harness import HOUR, Held, Scripted, call, end, engine_at, fan_out, flow, until
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -104,6 +104,41 @@ async def test_nodes_that_wait_start_together_when_many_places_become_free(tmp_p
                 if any(isinstance(event, NodeStarted) and event.node != "each" for event in decode_events(entry.events))
             ]
             assert 1 <= len(starting) <= 3, "nodes that could start at once were started one by one"
+
+
+async def test_what_was_given_back_is_taken_up_the_moment_there_is_a_place(tmp_path: Path) -> None:
+    """Nothing is looked for by the clock: each execution that found no place is found by the end of another's call."""
+    work, count = Held(), 8
+    async with engine_at(tmp_path, work, calls=2, poll=HOUR, give_back_after=1) as engine:
+        await engine.register(EACH)
+        started = [await engine.start("flow", [0, 1]) for _ in range(count)]
+        running = await work.all_begun(2)
+        for execution in started[1:]:
+            await until(engine, execution.id, lambda head: head.owner is None)
+        assert len(work.calls) == 2
+        while running:
+            running.pop(0).returns()
+            if len(work.calls) < 2 * count:
+                running.append(await work.begun())
+        for execution in started:
+            assert (await engine.wait(execution.id)).status == "completed"
+
+
+async def test_a_line_that_never_ends_does_not_keep_back_what_was_given_back(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work, calls=1, poll=HOUR, give_back_after=1) as engine:
+        await engine.register(EACH)
+        wide = await engine.start("flow", list(range(50)))
+        running = await work.begun()
+        narrow = await engine.start("flow", ["narrow"])
+        await until(engine, narrow.id, lambda head: head.owner is None)
+        while len(work.calls) < 51:
+            running.returns()
+            running = await work.begun()
+        running.returns()
+        await engine.wait(wide.id)
+        await engine.wait(narrow.id)
+        assert [one.given["n"] for one in work.calls].index("narrow") <= 10
 
 
 async def test_a_failed_decision_gives_its_places_back(tmp_path: Path) -> None:

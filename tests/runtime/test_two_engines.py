@@ -43,6 +43,45 @@ async def test_what_one_has_no_room_for_the_other_drives(tmp_path: Path) -> None
         held.returns()
 
 
+async def test_calls_that_one_has_no_place_for_are_made_by_the_other(tmp_path: Path) -> None:
+    """One instance drives more executions than it has places for calls; it does not keep the rest from an idle one."""
+    full, free = Held(), Scripted("there")
+    async with (
+        engine_at(tmp_path, full, calls=1, give_back_after=10) as one,
+        engine_at(tmp_path, free, calls=60) as two,
+    ):
+        await one.register(flow(call("a")))
+        first = await one.start("flow")
+        held = await full.begun()
+        queued = [await one.start("flow") for _ in range(60)]
+        assert [await one.result(execution.id) for execution in queued] == ["there"] * 60
+        assert len(full.calls) == 1
+        held.returns("here")
+        assert await two.result(first.id) == "here"
+        for execution in queued:
+            (node,) = await one.nodes(execution.id)
+            assert [attempt.cause for attempt in node.attempts] == ["reached"], "waiting for a place is no attempt"
+
+
+async def test_what_both_have_no_place_for_is_called_once_as_soon_as_one_has(tmp_path: Path) -> None:
+    works = Held(), Held()
+    settings = {"calls": 1, "give_back_after": 1}
+    async with engine_at(tmp_path, works[0], **settings) as one, engine_at(tmp_path, works[1], **settings) as two:
+        await one.register(flow(call("a")))
+        started = [await engine.start("flow") for engine in (one, two) for _ in range(5)]
+        begun = [asyncio.create_task(_answer(work)) for work in works]
+        for execution in started:
+            assert await one.result(execution.id) == "made"
+        for task in begun:
+            task.cancel()
+        assert len(works[0].calls) + len(works[1].calls) == 10
+
+
+async def _answer(work: Held) -> None:
+    while True:
+        (await work.begun()).returns("made")
+
+
 async def test_commands_reach_the_engine_that_drives(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as driving, engine_at(tmp_path, Held()) as asking:

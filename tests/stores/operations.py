@@ -255,6 +255,7 @@ class Operations(Accesses):
             most=self._dice.choice((-1, 0, 1, 1, 2, 3)),
             execution_id=self._id() if self._chance(50) else None,
             types=frozenset(self._types()),
+            waiting=self._dice.choice((None, None, -1, 0, 1, 2)),
         )
         return lambda store: store.claim(wish)
 

@@ -19,10 +19,24 @@ async def lacking(store: Store, n: int, *missing: str, at: int = 200, wake_at: i
     return await go_on(store, n, at=at, rest=Rest(wake_at=wake_at, missing=missing))
 
 
-async def claim_with(store: Store, *types: str, now: int = 300, most: int = 10) -> Claims:
+async def claim_with(store: Store, *types: str, now: int = 300, most: int = 10, waiting: int | None = None) -> Claims:
     return await store.claim(
-        Claim(instance=OTHER, now=now, lease_until=9_000, most=most, types=frozenset(types)),
+        Claim(instance=OTHER, now=now, lease_until=9_000, most=most, types=frozenset(types), waiting=waiting),
     )
+
+
+# What is claimed
+
+
+@pytest.mark.parametrize(("waiting", "claimed"), [(None, [3, 1, 2]), (1, [3, 1]), (0, [3]), (-1, [3])])
+async def test_of_those_that_wait_for_a_type_no_more_are_claimed_than_are_wanted(
+    store: Store, waiting: int | None, claimed: list[int]
+) -> None:
+    await lacking(store, 1, "mail")
+    await lacking(store, 2, "mail", at=250)
+    await create(store, 3)
+    await go_on(store, 3, rest=Rest(wake_at=290))
+    assert ids(await claim_with(store, "mail", waiting=waiting)) == [uid(n) for n in claimed]
 
 
 # What is kept

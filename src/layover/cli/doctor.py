@@ -160,7 +160,7 @@ def _trouble(row: ExecutionRow, now: int) -> str:
         since = f" for {length(now - head.missing_since)}" if head.missing_since is not None else ""
         if kinds := kinds_in(head.missing):
             return f"no instance understands the command {', '.join(kinds)}{since}"
-        return f"no instance has functions for {', '.join(head.missing)}{since}"
+        return f"no instance has a function and a free place for {', '.join(head.missing)}{since}"
     if head.takeovers > 1:
         return f"lost {head.takeovers} instances in a row"
     if head.wake_at is not None and now - head.wake_at > _LATE:

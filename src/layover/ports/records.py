@@ -70,7 +70,7 @@ class Head(Record, frozen=True, kw_only=True):
     commands_seq: int = 0
     commands_done: int = 0
     takeovers: int = 0
-    missing: tuple[str, ...] = ()  # node types: whoever has a function for one of them may go on
+    missing: tuple[str, ...] = ()  # node types: whoever has a function and a call slot for one of them may go on
     missing_since: int | None = None
     paused_at: int | None = None  # when the status became `paused`; nothing if it is another
 
@@ -126,8 +126,9 @@ PointChange: TypeAlias = OpenedPoint | ChangedPoint | ClosedPoint
 class Rest(Record, frozen=True, kw_only=True):
     """The execution is given back with this append; `wake_at` is when time has something to do for it.
 
-    Whoever has a function for one of the `missing` node types may take it up at once. One that is paused is so since
-    `paused_at`: who goes from one pause straight to the next is paused anew. Without it, since its status is that.
+    Whoever has a function and a free call slot for one of the `missing` node types may take it up at once. One that is
+    paused is so since `paused_at`: who goes from one pause straight to the next is paused anew. Without it, since its
+    status is that.
     """
 
     wake_at: int | None = None
@@ -254,7 +255,8 @@ Refusal: TypeAlias = Refused
 class Claim(Record, frozen=True, kw_only=True):
     """A wish to drive what is due; or one execution, due or not, closed or not, if nobody drives it.
 
-    `types` are the node types that the instance has functions for: what waits for one of them is due for it.
+    `types` are the node types that the instance has functions and free call slots for: what waits for one of them is
+    due for it. At most so many of what is claimed were `waiting` for types; without a number, all may be.
     """
 
     instance: str
@@ -263,6 +265,7 @@ class Claim(Record, frozen=True, kw_only=True):
     most: int = 1
     execution_id: str | None = None
     types: frozenset[str] = frozenset()
+    waiting: int | None = None
 
 
 class Claimed(Record, frozen=True, kw_only=True):

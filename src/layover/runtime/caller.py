@@ -14,7 +14,7 @@ import asyncio
 import contextvars
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec.structs import replace
 
@@ -32,7 +32,7 @@ from layover.runtime.turns import Turns
 from layover.runtime.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from layover.core.engine.effects import Call
     from layover.nodes.context import CallContext
@@ -81,13 +81,18 @@ class Caller:
         self._loop = asyncio.get_running_loop()
         self._timers = timers
         self._threaded = registry.threaded
-        self.threads = Threads(settings.threads, settings.abandoned_threads, self._offer)
+        self.threads = Threads(settings.threads, settings.abandoned_threads, self._thread_returned)
         self._address = f"{settings.public_url.rstrip('/')}/api/v1/callbacks"
         self._jitter = settings.jitter
         self._settings = settings
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
         self._turns = Turns()
+        # Whoever takes up executions that wait for places is told of those that are left over, and of every other one
+        # that the line here could have: are there some, and is a thread among them?
+        self.on_room: Callable[[bool], None] | None = None
+        self._freed: Literal["", "place", "thread"] = ""
+        self._shared = False
         self._offering = False
         self._closed = False
         self._hurried = False
@@ -150,13 +155,21 @@ class Caller:
             self._free_by_type[node_type] += places
         if node_type in self._threaded:
             self.threads.taken -= places
-        if self._turns:
+            self._freed = "thread"
+        elif not self._freed:
+            self._freed = "place"
+        if self._turns or self.on_room is not None:
             self._offer()
 
-    def wait_turn(self, driven: Driven, node_types: Iterable[str]) -> None:
-        """Put an execution that has nodes of some types to start at the end of the line."""
+    def _thread_returned(self) -> None:
+        """Let those who wait have the thread that a call held which was given up."""
+        self._freed = "thread"
+        self._offer()
+
+    def wait_turn(self, driven: Driven, node_types: Iterable[str], *, first: bool = False) -> None:
+        """Put an execution that has nodes of some types to start at the end of the line, or at its head."""
         for node_type in node_types:
-            self._turns.add(driven, node_type)
+            self._turns.add(driven, node_type, first=first)
         self._offer()
 
     def _offer(self) -> None:
@@ -171,6 +184,11 @@ class Caller:
         while self._free > 0 and (turn := self._turns.next(self.has_place)) is not None:
             share = self.places(turn.node_type) // (turn.others + 1)
             turn.driven.start_queued(turn.node_type, max(1, share))
+        freed, self._freed = self._freed, ""
+        if freed and self.on_room is not None:
+            self._shared = self._free > 0 or not self._shared
+            if self._shared:
+                self.on_room(freed == "thread")
 
     # Calls
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
 from layover.ports.records import Claim
-from layover.runtime.unreadable import READABLE
+from layover.runtime.unreadable import READABLE, kinds_in
 
 if TYPE_CHECKING:
     from layover.nodes.registry import Registry
@@ -35,6 +35,8 @@ class Claimer:
         self._hinted = asyncio.Event()
         self._next = 0
         self._stopped = asyncio.Event()
+        self._expected: frozenset[str] = frozenset()  # types that executions may wait for which nobody drives
+        self._freed: frozenset[str] = frozenset()  # types that places which became free since the last look can be for
         driver.on_due = self.hint
 
     def hint(self, at: int) -> None:
@@ -77,15 +79,52 @@ class Claimer:
         now = await driver.claiming_time()
         self._next = now + driver.settings.poll
         lease_until = now + driver.settings.lease_ttl
-        types = self._registry.names() | READABLE
-        wish = Claim(instance=driver.instance, now=now, lease_until=lease_until, most=most, types=types)
+        types, places = self._types_with_places()
+        wish = Claim(
+            instance=driver.instance,
+            now=now,
+            lease_until=lease_until,
+            most=most,
+            types=types | READABLE,
+            waiting=places or None,  # without places only those are wanted that wait for none
+        )
         claims = await self._store.claim(wish)
+        waited = [claimed.head.missing for claimed in claims.claimed if claimed.head.missing]
+        self._expect(types, is_more=len(waited) >= places)
         if claims.next_due is not None:
             self._next = min(self._next, max(claims.next_due, now))
         self._meters.takeovers += sum(claimed.taken_over for claimed in claims.claimed)
         await driver.take(claims, lease_until, due=True)
         self._meters.cycle_seconds.observe(driver.loop.time() - began)
-        return len(claims.claimed) == most
+        return len(claims.claimed) == most or any(map(kinds_in, waited))  # these have taken no place from others
+
+    # What waits for places
+
+    def _types_with_places(self) -> tuple[frozenset[str], int]:
+        """Return the types of which calls can be made now, and how many.
+
+        Those that wait in the line here may have taken the place that became free; one execution that nobody drives is
+        taken up all the same and goes before them, since it has waited longer.
+        """
+        caller = self._driver.caller
+        places = {name: caller.places(name) for name in self._registry.names()}
+        freed, self._freed = self._freed, frozenset()
+        types = frozenset(name for name, free in places.items() if free > 0 or name in freed)
+        return types, max([1 if freed else 0, *places.values()])
+
+    def _expect(self, types: frozenset[str], *, is_more: bool) -> None:
+        """Note what to look for as soon as there is a place: what was left out of a look, or may be left."""
+        left_out = self._registry.names() - types
+        self._expected = self._expected | types if is_more else self._expected - types
+        self._expected |= left_out
+        self._driver.caller.on_room = self._room if self._expected else None
+
+    def _room(self, threaded: bool) -> None:  # noqa: FBT001 - as the caller tells it
+        """Look for what waits, now that there is a place."""
+        usable = self._expected if threaded else self._expected - self._registry.threaded
+        if usable:
+            self._freed |= usable
+            self.hint(0)
 
     async def _sleep(self) -> None:
         """Wait for the next moment, or for a hint at an earlier one."""

@@ -35,7 +35,7 @@ from layover.runtime.line import Line
 from layover.runtime.places import Places
 from layover.runtime.preparing import append_of, derived
 from layover.runtime.steps import Step, in_order
-from layover.runtime.stranded import missing_types
+from layover.runtime.stranded import missing_types, queued_types
 from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
 from layover.runtime.writers import NO_WRITERS, Writers
 
@@ -90,6 +90,7 @@ class Driven:
         "finished_at",
         "first_audit",
         "first_message",
+        "goes_first",
         "heard",
         "id",
         "last_epoch",
@@ -146,6 +147,7 @@ class Driven:
         self.priority = priority
         self._places = Places(driver.caller, closed=parked)
         self._line = Line(self.state)
+        self.goes_first = False  # it has waited for a place before it came here
         self.snapshot_seq = kept.snapshot_seq
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
@@ -206,6 +208,7 @@ class Driven:
             return  # after its next step it gets in line again
         names = self._line.take(node_type, most)
         if names:
+            self._line.since = 0
             self.feed(*[cmd.StartQueued(node=name) for name in names])
 
     # Deciding
@@ -382,7 +385,9 @@ class Driven:
             return
         if state.counts["queued"]:
             self._line.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
-            self._driver.caller.wait_turn(self, self._line.types())
+            self._driver.caller.wait_turn(self, self._line.types(), first=self.goes_first)
+            self.goes_first = False
+            self._line.since = 0 if state.counts["calls"] else self._line.since or step.at
         self._set_alarm()
         if self._inputs or self.heard.ahead:
             self.go()
@@ -538,7 +543,21 @@ class Driven:
         if self.unwritten.count:
             flush_at = self.unwritten.since + self._driver.settings.leg_flush
             due = flush_at if due is None else min(due, flush_at)
+        if self._line.since and (until := self._line.waits_until(self._driver.settings.give_back_after)) is not None:
+            due = until if due is None else min(due, until)
         self._alarm.set(due)
+
+    def _leave_to_others(self, now: int) -> bool:
+        """Give back an execution that only waits for a place, to whoever has one; return whether it is."""
+        until, due = self._line.waits_until(self._driver.settings.give_back_after), wake_at(self.state)
+        if until is None or until > now or self._append is not None or (due is not None and due <= now):
+            return False
+        types = queued_types(self.state)
+        if any(map(self._driver.caller.has_place, types)):  # it is about to have its turn
+            self._line.since = now
+            return False
+        self._write(Step([], [], [], Rest(wake_at=due, missing=types), self._now()))
+        return True
 
     def _drained_by(self) -> int:
         return self.state.facts.paused_at + self._driver.settings.drain
@@ -546,7 +565,10 @@ class Driven:
     def _ring(self) -> None:
         if self.dropped:
             return
-        late = self.state.facts.gate == "pausing" and self._drained_by() <= self._driver.clock.now()
+        now = self._driver.clock.now()
+        if self._leave_to_others(now):
+            return
+        late = self.state.facts.gate == "pausing" and self._drained_by() <= now
         self.feed(cmd.StopDraining() if late else cmd.Wake())
         if self._append is None and not self.dropped:
             self._set_alarm()

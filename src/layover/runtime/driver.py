@@ -246,6 +246,7 @@ class Driver:
         self._drive(driven)
         driven.first_message, driven.first_audit = message, audit
         driven.paused_at = head.paused_at
+        driven.goes_first = bool(head.missing)
         driven.feed(*first, *self._first_inputs(driven, claimed))
         return driven
 
@@ -295,6 +296,8 @@ class Driver:
             self.tell_others(Hint(kind="rest", execution_id=driven.id))
         if rest.wake_at is not None:
             self.hint(rest.wake_at)
+        if rest.missing:
+            self.hint(0)  # a place may have become free meanwhile
         if rest.missing or (driven.parked and self.room <= 0):
             self.tell_others(Hint(kind="due"))
 

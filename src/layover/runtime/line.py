@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 class Line:
     """Who is next. It is made from the state and made again from it, so it can be behind but never wrong."""
 
-    __slots__ = ("_names", "_state")
+    __slots__ = ("_names", "_state", "since")
 
     def __init__(self, state: Execution) -> None:
+        self.since = 0  # when the execution began to do nothing but wait for a place; 0 if it does not
         self._state = state
         self._names: dict[str, deque[str]] = {}
 
@@ -40,6 +41,13 @@ class Line:
             if (node := nodes.get(name)) is not None and node.status == "queued":
                 found.append(name)
         return found
+
+    def waits_until(self, longest: int) -> int | None:
+        """Return when an execution of which nothing is in flight has waited long enough here; None if it need not."""
+        state = self._state
+        if not self.since or not state.counts["queued"] or state.counts["calls"] or state.facts.gate != "open":
+            return None
+        return self.since + longest
 
     def clear(self) -> None:
         """Forget the order: those that were taken out may not have started."""

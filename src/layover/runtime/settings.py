@@ -13,6 +13,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     calls: int = 200  # made at once
     calls_by_type: dict[str, int] = {}  # the same for single node types
     threads: int = 32  # for functions that are not async: as many of their calls are made at once
+    give_back_after: int = 1_000  # an execution that has waited so long for a place is left to whoever has one
     abandoned_threads: int = 32  # that are replaced while functions whose calls were given up hold them
     cache_bytes: int = 6_000_000  # of memory for states that have come to rest, so that they need not be read again
     log_view_bytes: int = 20_000_000  # of memory for the nodes and legs that logs tell of, for the pages of long lists

@@ -20,5 +20,11 @@ def missing_types(state: Execution, can_run: Callable[[str], bool]) -> tuple[str
     counts, facts = state.counts.rows, state.facts
     if not counts["queued"] or counts["calls"] or facts.closed or facts.gate != "open":
         return ()
-    needed = {state.planned(name).calls for name, node in state.nodes.rows.items() if node.status == "queued"}
-    return () if any(map(can_run, needed)) else tuple(sorted(needed))
+    needed = queued_types(state)
+    return () if any(map(can_run, needed)) else needed
+
+
+def queued_types(state: Execution) -> tuple[str, ...]:
+    """Return the node types that calls wait for which have not started."""
+    found = {state.planned(name).calls for name, node in state.nodes.rows.items() if node.status == "queued"}
+    return tuple(sorted(found))

@@ -46,9 +46,9 @@ def check_texts(*texts: object) -> None:
             raise StoreError(f"{text!r} cannot be kept as text.", code="malformed")
 
 
-def at_most(limit: int) -> int:
-    """Return how many rows are wanted: a negative limit asks for none, not for all."""
-    return max(limit, 0)
+def at_most(limit: int | None, otherwise: int = 0) -> int:
+    """Return how many rows are wanted: a negative limit asks for none, not for all; without one, another counts."""
+    return otherwise if limit is None else max(limit, 0)
 
 
 def _check_senders(append: Append) -> None:

@@ -33,7 +33,7 @@ def _found(db: MemoryDatabase, wish: Claim) -> list[Head]:
     # Among those that have waited longest, each point of priority is worth a second: nobody waits for ever.
     urgent = sorted(due[: 4 * most], key=_by_urgency)
     startable = sorted((head for head in db.heads.values() if _is_startable(head, wish)), key=_by_wait)
-    return [*urgent, *startable][:most]
+    return [*urgent, *startable[: at_most(wish.waiting, most)]][:most]
 
 
 def _is_due(head: Head, now: int) -> bool:

@@ -34,7 +34,8 @@ async def claim(db: Runs, wish: Claim) -> Found:
         rows = await db.fetch("claim_one", wish.now, wish.instance, wish.lease_until, wish.execution_id)
     else:
         most, types = at_most(wish.most), list(wish.types)
-        rows = await db.fetch("claim_due", wish.now, wish.instance, wish.lease_until, most, types)
+        waiting = at_most(wish.waiting, most)
+        rows = await db.fetch("claim_due", wish.now, wish.instance, wish.lease_until, most, types, waiting)
     taken = [row for row in rows if row[0] is not None]
     next_due, server_time = rows[0][HEAD_COLUMNS + 1 :]
     if taken and wish.lease_until > wish.now:

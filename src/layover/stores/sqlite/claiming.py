@@ -28,7 +28,7 @@ def claim(db: apsw.Connection, wish: Claim) -> Claims:
         most = at_most(wish.most)
         found = [head_of(row) for row in db.execute(SQL["due"], {"now": wish.now, "most": most})]
         if wish.types and len(found) < most:
-            found += _startable(db, wish, most - len(found))
+            found += _startable(db, wish, min(most - len(found), at_most(wish.waiting, most)))
     else:
         head = head_by(db, key(wish.execution_id))
         found = [head] if head is not None and (head.owner is None or _is_due(head, wish.now)) else []

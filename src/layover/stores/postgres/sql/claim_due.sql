@@ -19,7 +19,7 @@ startable AS MATERIALIZED (
     FROM layover.heads AS h
     WHERE h.missing && $5::text[] AND h.missing IS NOT NULL AND h.owner IS NULL AND (h.wake_at IS NULL OR h.wake_at > $1)
     ORDER BY coalesce(h.missing_since, -1), h.execution_id
-    LIMIT $4 - (SELECT count(*) FROM due)
+    LIMIT least($4 - (SELECT count(*) FROM due), $6::integer)
     FOR NO KEY UPDATE SKIP LOCKED
 ),
 found AS MATERIALIZED (
