@@ -139,8 +139,10 @@ async def test_a_failed_execution_is_tried_again_and_one_can_go_back(tmp_path: P
         assert rewound.status == 200
         await until_status(api.engine, failed.id, "completed")
         assert await ended(api, failed.id) == "two"
-        nowhere = await api.post(f"{path}/rewind", {"to": "nothing"})
-        assert (nowhere.status, nowhere.code) == (409, "wrong_state")
+        for name in ("nothing", "a:b.0", "a/key", ":"):
+            nowhere = await api.post(f"{path}/rewind", {"to": name})
+            assert (nowhere.status, nowhere.code) == (404, "unknown_node")
+            assert nowhere.json["detail"] == f"The workflow `flow` has no node `{name}`."
         assert [act for _, act, _ in await acts(api, failed.id)] == ["execution.retry", "execution.rewind"]
 
 
@@ -154,6 +156,63 @@ async def test_an_incident_is_released_by_retry_and_by_resume(tmp_path: Path) ->
         await api.engine.wait(started.id, "rest")
         assert (await api.post(f"/executions/{started.id}/resume")).status == 200
         assert await ended(api, started.id) == "at last"
+
+
+async def test_one_cannot_go_back_to_what_was_not_reached_or_is_done(tmp_path: Path) -> None:
+    rounds: dict[str, Any] = {"id": "l", "type": "loop", "times": 2, "body": [call("c")]}
+    async with served(tmp_path, Scripted(1)) as api:
+        execution = await resting(api, flow(rounds, form(), call("b")))
+        path = f"/executions/{execution['id']}/rewind"
+        ahead, inside = await api.post(path, {"to": "b"}), await api.post(path, {"to": "c:l.1"})
+    assert {(one.status, one.code) for one in (ahead, inside)} == {(409, "wrong_state")}
+    assert ahead.json["detail"] == "`b` has not been reached, so there is nothing to go back to."
+    assert inside.json["detail"] == "`c:l.1` is in a round or branch that is done or has not begun."
+
+
+async def test_the_audit_log_has_the_reasons_that_people_gave(tmp_path: Path) -> None:
+    async with served(tmp_path, Scripted(1)) as api:
+        execution = await resting(api, flow(call("a"), form()))
+        path = f"/executions/{execution['id']}"
+        await api.post(f"{path}/pause", {"reason": "Stock check"})
+        await api.post(f"{path}/resume", {"reason": "All there"})
+        await api.post(f"{path}/rewind", {"to": "a", "reason": "Wrong price"})
+        await api.engine.wait(execution["id"], "rest")
+        await api.post(f"{path}/cancel", {"reason": "Sold out"})
+        entries = (await api.get(f"/audit?execution_id={execution['id']}")).json["items"]
+    told = {entry["act"]: entry["details"] for entry in entries if entry["act"] != "execution.start"}
+    assert told == {
+        "execution.pause": {"reason": "Stock check"},
+        "execution.resume": {"reason": "All there"},
+        "execution.rewind": {"to": "a", "reason": "Wrong price"},
+        "execution.cancel": {"reason": "Sold out"},
+    }
+
+
+async def test_the_audit_log_has_the_comment_of_a_decision_and_the_reason_of_a_cancelled_wait(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        execution = await resting(api, REVIEW)
+        [point] = (await points_of(api, execution["id"])).values()
+        await api.post(f"/approvals/{point}/approve", {"comment": "Fine by me"})
+        other = await resting(api, flow(form(), name="other"))
+        [asked] = (await points_of(api, other["id"])).values()
+        await api.post(f"/pause-points/{asked}/cancel", {"reason": "Too late"})
+        entries = (await api.get("/audit")).json["items"]
+    told = {entry["act"]: entry["details"] for entry in entries}
+    assert told["approval.approve"] == {"context_id": "review", "comment": "Fine by me"}
+    assert told["point.cancel"] == {"context_id": "ask", "reason": "Too late"}
+
+
+async def test_a_decision_in_the_wrong_place_is_told_the_right_one(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        execution = await resting(api, REVIEW)
+        body = {"input": {"approved": True}}
+        by_execution = await api.post(f"/executions/{execution['id']}/resume", body)
+        by_place = await api.post(f"/api/resume/flow/{execution['id']}/review", body)
+    assert (by_execution.status, by_execution.code) == (422, "invalid_body")
+    [fault] = by_execution.json["errors"]
+    assert "`approved` at the top of the body" in fault["message"]
+    assert (by_place.status, by_place.code) == (409, "decision_required")
+    assert "`approved` belongs at the top of the body" in by_place.json["detail"]
 
 
 @pytest.mark.parametrize("act", ACTS)

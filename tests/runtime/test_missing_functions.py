@@ -31,7 +31,9 @@ async def test_an_execution_waits_for_an_engine_that_has_the_function(tmp_path: 
         await engine.register(flow(call("a"), name="sound"))
         started = await engine.start("flow")
         rested = await until(engine, started.id, lambda head: head.owner is None)
-        assert (rested.status, rested.wake_at, rested.missing) == ("running", None, ("other",))
+        assert (rested.status, rested.wake_at, rested.missing) == ("waiting", None, ("other",))
+        assert (await engine.get(started.id)).status == "waiting"
+        assert await violations(engine.instance.store) == []
         told = await engine.why(started.id)
         for _ in range(3):
             clock.skip(engine, HOUR)
@@ -181,6 +183,6 @@ async def test_it_can_be_held_and_ended_like_any_other(tmp_path: Path) -> None:
         await engine.register(FLOW)
         started = await engine.start("flow")
         assert (await engine.pause(started.id)).status == "paused"
-        assert (await engine.resume(started.id)).status == "running"
+        assert (await engine.resume(started.id)).status == "waiting"
         look(engine)
         assert (await engine.cancel(started.id)).status == "cancelled"

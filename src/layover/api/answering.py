@@ -118,7 +118,9 @@ async def answer(call: Call[Any, Any], row: PointRow, given: Given) -> Taken:
             approved=given.approved,
             comment=given.comment,
             key=key_of(call, act),
-            audit=entry_of(call, act, point.id, execution_id=row.execution_id, context_id=context),
+            audit=entry_of(
+                call, act, point.id, execution_id=row.execution_id, context_id=context, comment=given.comment or None
+            ),
         )
     except AnswerRefused as error:
         if error.code not in ("already_answered", "execution_closed"):
@@ -150,7 +152,14 @@ async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
             reason,
             by=caller.user,
             key=key_of(call, act),
-            audit=entry_of(call, act, point.id, execution_id=row.execution_id, context_id=point_of(row).context_id),
+            audit=entry_of(
+                call,
+                act,
+                point.id,
+                execution_id=row.execution_id,
+                context_id=point_of(row).context_id,
+                reason=reason or None,
+            ),
             within=call.within,
         )
     except (AnswerRefused, WrongState) as error:

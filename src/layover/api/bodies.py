@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from starlette.requests import ClientDisconnect
@@ -55,6 +55,9 @@ async def read_body(receive: Receive, headers: Mapping[str, str], settings: ApiS
         raise Refusal("request_timeout", "The body took too long to come.", headers=closing) from error
 
 
+_UNKNOWN_FIELD: Final = re.compile("Object contains unknown field `(.+)`")
+
+
 def check_media_type(headers: Mapping[str, str], route: Route) -> None:
     """Refuse a body of a kind that the route does not take; one that says nothing is taken for JSON."""
     if headers.get("content-encoding", "identity").lower() != "identity":
@@ -70,7 +73,12 @@ def decoded(raw: bytes, wanted: type[Any], settings: ApiSettings) -> Any:
     try:
         body = msgspec.json.decode(raw or b"{}", type=wanted)
     except msgspec.ValidationError as error:
-        raise Refusal("invalid_body", "The body is not as it should be.", errors=[_place(str(error))]) from error
+        place = _place(str(error))
+        unknown = _UNKNOWN_FIELD.fullmatch(place.message)
+        hint = getattr(wanted, "elsewhere", {}).get(unknown[1]) if unknown is not None and not place.path else None
+        if hint is not None:
+            place = FieldError(path=place.path, message=f"{place.message}. {hint}")
+        raise Refusal("invalid_body", "The body is not as it should be.", errors=[place]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("malformed", f"The body is no JSON: {str(error)[:200]}.") from error
     if wanted is not object and b"\\u0000" in raw:

@@ -87,7 +87,7 @@ class Call(Generic[B, Q]):
         return WaitLimit(self.services.settings.act_wait, self.services.stopping)
 
     def audit(self, act: str, target: str = "", *, execution_id: str = "", **details: object) -> AuditEntry:
-        """Return what is written of the act together with it; `details` hold no data of the caller's."""
+        """Return what is written with the act; `details` hold the caller's reason or comment, and no data."""
         now = self.engine.instance.clock.now()
         return AuditEntry(
             id=new_id(now),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from layover.api.problems import Refusal
 from layover.core.context_ids import parse_context_id
 from layover.core.definitions.node_types import AskingNode
+from layover.core.plan import planned_at
 from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
-    from layover.core.context_ids import ContextId
-    from layover.core.plan import Plan, PlannedNode
+    from layover.core.plan import Plan
 
 _WAITING = frozenset({"wait", "awaited", "callback"})
 
@@ -19,7 +19,7 @@ _WAITING = frozenset({"wait", "awaited", "callback"})
 def not_there(plan: Plan, context: str, status: str) -> Refusal:
     """Return why there is no pause point at a place of an execution: there may be one later, or never."""
     place = parse_context_id(context)
-    node = _node_at(plan, place)
+    node = planned_at(plan, place)
     unknown = Refusal("unknown_point", f"There is no pause point at {context[:200]}.")
     if node is None:
         return unknown
@@ -31,16 +31,3 @@ def not_there(plan: Plan, context: str, status: str) -> Refusal:
     if status in CLOSED:
         return Refusal("execution_closed", f"The execution is {status}.", current_status=status)
     return Refusal("snapshot_pending", f"The execution has not come to {context[:200]} yet.")
-
-
-def _node_at(plan: Plan, place: ContextId) -> PlannedNode | None:
-    """Return the node that a place names, if the plan has it."""
-    graph = plan.graph
-    for scope in place.scopes:
-        container = graph.by_id.get(scope.container)
-        # One body serves all rounds, which are numbered; branches of their own have names.
-        key = "" if isinstance(scope.key, int) else scope.key
-        if container is None or key not in container.bodies:
-            return None
-        graph = container.bodies[key]
-    return graph.by_id.get(place.node)

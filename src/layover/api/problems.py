@@ -30,6 +30,7 @@ STATUS: Final[dict[str, int]] = {
     "unknown_workflow": 404,
     "unknown_version": 404,
     "unknown_execution": 404,
+    "unknown_node": 404,
     "unknown_point": 404,
     "unknown_token": 404,
     "unknown_key": 404,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _CODES = {
     "unknown_execution": UNKNOWN,
+    "unknown_node": UNKNOWN,
     "unknown_point": UNKNOWN,
     "unknown_workflow": UNKNOWN,
     "unknown_version": UNKNOWN,

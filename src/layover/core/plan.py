@@ -36,6 +36,7 @@ from layover.core.filling import Filling, fill
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from layover.core.context_ids import ContextId
     from layover.core.definitions.text import Syntax
     from layover.core.definitions.texts import Texts
 
@@ -106,6 +107,19 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     graph: PlannedGraph
     concurrency_key: Filling | None = None
     rate_key: Filling | None = None
+
+
+def planned_at(plan: Plan, place: ContextId) -> PlannedNode | None:
+    """Return the node that a place names, if the plan has it."""
+    graph = plan.graph
+    for scope in place.scopes:
+        container = graph.by_id.get(scope.container)
+        # One body serves all rounds, which are numbered; branches of their own have names.
+        key = "" if isinstance(scope.key, int) else scope.key
+        if container is None or key not in container.bodies:
+            return None
+        graph = container.bodies[key]
+    return graph.by_id.get(place.node)
 
 
 def load(

@@ -26,7 +26,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
 
 class AuditEntry(Record, frozen=True, kw_only=True):
-    """What somebody did, to what, and by which credential; `details` is a JSON object, and holds no data of theirs."""
+    """What somebody did, to what, and by which credential.
+
+    `details` is a JSON object, with their reason or comment if they gave one, and no other data of theirs.
+    """
 
     id: str  # a UUID in the order of time
     at: int

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from msgspec.structs import replace
 
+from layover.core.context_ids import MalformedContextId, parse_context_id
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.codec import decode_events
@@ -20,9 +21,10 @@ from layover.core.engine.events import ExecutionReopened, ExecutionResumed
 from layover.core.ids import uuid8
 from layover.core.payloads import plain
 from layover.core.people import Person, Refusal, Rules, check_delegation
+from layover.core.plan import planned_at
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
-from layover.runtime.errors import AnswerRefused, UnknownExecution, WrongState
+from layover.runtime.errors import AnswerRefused, UnknownExecution, UnknownNode, WrongState
 from layover.runtime.executions import Executions
 from layover.runtime.ids import checked_id, is_point_id
 from layover.runtime.wait_limits import WaitLimit
@@ -384,10 +386,26 @@ def _check_open(row: PointRow) -> None:
         raise AnswerRefused(code, f"The pause point is {row.status}.")
 
 
-def _does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState:
+def _does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | UnknownNode:
     """Return why a command would change nothing."""
+    if isinstance(command, cmd.Rewind):
+        return _cannot_go_back(state, command.to)
     undecided = any(one.kind == "approval" and one.status == "open" for one in state.points.rows.values())
     if isinstance(command, cmd.Resume) and undecided:
         return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
     what = type(command).__name__.lower()
     return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
+
+
+def _cannot_go_back(state: State, to: str) -> WrongState | UnknownNode:
+    """Return why one cannot go back to a node: there is none, it was not reached, or what it was in is done."""
+    try:
+        place = parse_context_id(to)
+    except MalformedContextId:
+        place = None
+    if place is None or place.key is not None or planned_at(state.plan, place) is None:
+        return UnknownNode(f"The workflow `{state.facts.workflow}` has no node `{to[:200]}`.")
+    path = to.partition(":")[2]
+    if path in state.scopes or path in state.halted:
+        return WrongState(f"`{to[:200]}` has not been reached, so there is nothing to go back to.", state.status)
+    return WrongState(f"`{to[:200]}` is in a round or branch that is done or has not begun.", state.status)

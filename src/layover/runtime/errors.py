@@ -34,6 +34,12 @@ class UnknownExecution(LayoverError):  # noqa: N818 - it says what the execution
     code = "unknown_execution"
 
 
+class UnknownNode(LayoverError):  # noqa: N818 - it says what the node is
+    """A node that the workflow of an execution does not have."""
+
+    code = "unknown_node"
+
+
 class AlreadyExists(LayoverError):  # noqa: N818 - it says what the id does
     """An execution with this id or key exists."""
 

@@ -78,6 +78,8 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
     state, unwritten, settings = driven.state, driven.unwritten, driver.settings
     last_seq, count, resting = driven.last_seq, len(step.events) + unwritten.count, step.rest is not None
     status: ExecutionStatus = state.status if resting or state.facts.gate != "open" else "running"
+    if step.rest is not None and step.rest.missing:
+        status = "waiting"  # for whoever has the functions
     grown = last_seq + count - driven.snapshot_seq
     enough = settings.snapshot_at_rest if resting else settings.snapshot_every
     snapshot = _snapshot(state, grown) if grown >= enough else None

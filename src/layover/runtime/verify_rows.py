@@ -28,7 +28,8 @@ def check_head(row: ExecutionRow, log: Log) -> Iterator[Broken]:
     """Hold the rows of an execution against the state that its log adds up to."""
     head, state = row.head, log.state
     facts = state.facts
-    if head.status != state.status:
+    is_stranded = bool(head.missing) and (head.status, state.status) == ("waiting", "running")
+    if head.status != state.status and not is_stranded:
         yield Broken("head_status", f"Its head says {head.status}; its log says {state.status}.")
     if (head.paused_at is not None) != (head.status == "paused"):
         since = "since nobody knows when" if head.paused_at is None else f"and paused since {head.paused_at}"

@@ -94,6 +94,8 @@ def execution_view(
     """
     facts, root = state.facts, state.scopes.get("")
     status = state.status
+    if status == "running" and head is not None and head.owner is None and head.missing:
+        status = "waiting"  # for an instance that has the functions
     pause = _pause(state, head) if status in ("pausing", "paused") else _NO_PAUSE
     return Execution(
         id=facts.id,

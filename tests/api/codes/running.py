@@ -184,6 +184,12 @@ async def steered_too_late(stage: Stage, route: Route) -> Answered:
 
 
 @route("rewind_execution", "wrong_state")
+async def rewound_to_what_was_not_reached(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form(), end("done"))
+    return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "finish"})
+
+
+@route("rewind_execution", "unknown_node")
 async def rewound_to_nowhere(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(end("done"))
     return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "nowhere"})

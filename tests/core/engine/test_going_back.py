@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
-from layover.core.engine.commands import Complete, Create, Retry, Rewind
+from layover.core.engine.commands import Cancel, Complete, Create, Retry, Rewind
+from layover.core.engine.evolve import fold
+from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 
 from .flows import fails_times, only, rehearse
@@ -159,3 +161,21 @@ def test_otherwise_it_fails_the_execution() -> None:
 def test_a_failure_that_no_answer_led_to_fails_the_execution_in_any_case() -> None:
     flow = rehearse("  - {id: b, type: f}\n", {"f": fails_times(1)}, settings="{on_resume_failure: reopen}").start()
     assert flow.status == "failed"
+
+
+def test_what_took_too_long_has_its_whole_time_again_after_a_retry_or_a_rewind() -> None:
+    nodes = "  - {id: a, type: delay, duration: 50m, next: b}\n  - {id: b, type: delay, duration: 50m}\n"
+    for again in (Retry(), Rewind(to="b")):
+        flow = rehearse(nodes, settings="{timeout: 1h}").start()
+        assert flow.skip(3_600_000).error == "timeout"
+        flow.skip(86_400_000)
+        flow.send(again)
+        assert wake_at(flow.state) == flow.now + 50 * 60_000
+        assert flow.skip(3_600_000).status == "completed"
+
+
+def test_in_logs_of_earlier_releases_the_time_of_a_reopened_execution_was_counted_on() -> None:
+    flow = rehearse("  - {id: a, type: delay, duration: 50m}\n", settings="{timeout: 1h}").start().skip(1_800_000)
+    flow.send(Cancel())
+    old = [*flow.log, (flow.now, ev.ExecutionReopened(why="rewind")), (flow.now, ev.NodeRewound(node="a"))]
+    assert fold(Execution(flow.plan), old).facts.active_ms == 1_800_000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -244,6 +245,12 @@ class ResumeBody(Body, frozen=True, kw_only=True):
 
     `approved` decides the only open approval, if the caller may; it may also stand in `resume_data`.
     """
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "input": "Give a decision as `approved` at the top of the body, and variables in `resume_data`",
+        "data": "Give variables in `resume_data`",
+        "comment": "Give a comment as `reason`",
+    }
 
     resume_data: dict[str, Value] | None = None
     reason: Reason | None = None

@@ -6,7 +6,8 @@ left out of a request and null in an answer.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -34,7 +35,12 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is asked; a field that nobody knows is a mistake of whoever asks."""
+    """What is asked; unknown fields are refused, since they are usually typos.
+
+    `elsewhere` says of fields that are often given here where they belong.
+    """
+
+    elsewhere: ClassVar[Mapping[str, str]] = {}
 
 
 class Page(Resource, Generic[T], frozen=True, kw_only=True):

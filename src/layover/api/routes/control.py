@@ -55,7 +55,9 @@ class _By(TypedDict):
 )
 async def pause_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
     """Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had."""
-    view = await call.engine.pause(call.path["id"], call.body.reason or "", **_by(call, "execution.pause"))
+    reason = call.body.reason
+    by = _by(call, "execution.pause", reason=reason)
+    view = await call.engine.pause(call.path["id"], reason or "", **by)
     return Reply(execution_for(call.caller, view))
 
 
@@ -102,7 +104,9 @@ async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
 )
 async def cancel_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
     """End an execution, at once."""
-    view = await call.engine.cancel(call.path["id"], call.body.reason or "", **_by(call, "execution.cancel"))
+    reason = call.body.reason
+    by = _by(call, "execution.cancel", reason=reason)
+    view = await call.engine.cancel(call.path["id"], reason or "", **by)
     return Reply(execution_for(call.caller, view))
 
 
@@ -119,24 +123,32 @@ async def retry_execution(call: Call[EmptyBody, NoQuery]) -> Reply:
     return Reply(execution_for(call.caller, await call.engine.retry(call.path["id"], **_by(call, "execution.retry"))))
 
 
-@routes.post("/executions/{id}/rewind", needs=_NEEDS, body=RewindBody, answers={200: Execution}, problems=_PROBLEMS)
+@routes.post(
+    "/executions/{id}/rewind",
+    needs=_NEEDS,
+    body=RewindBody,
+    answers={200: Execution},
+    problems=(*_PROBLEMS, "unknown_node"),
+)
 async def rewind_execution(call: Call[RewindBody, NoQuery]) -> Reply:
     """Drop the results of a node and of all that came after it, and go on from there."""
     body = call.body
-    view = await call.engine.rewind(call.path["id"], body.to, body.reason or "", **_by(call, "execution.rewind"))
+    by = _by(call, "execution.rewind", to=body.to, reason=body.reason)
+    view = await call.engine.rewind(call.path["id"], body.to, body.reason or "", **by)
     return Reply(execution_for(call.caller, view))
 
 
-def _by(call: Call[Any, Any], act: str) -> _By:
-    audit = entry_of(call, act, execution_id=call.path["id"].lower())
+def _by(call: Call[Any, Any], act: str, **details: str | None) -> _By:
+    """Return who does something, and what is written of it: what they said goes with it, if anything."""
+    said: dict[str, Any] = {name: value or None for name, value in details.items()}
+    audit = entry_of(call, act, execution_id=call.path["id"].lower(), **said)
     return _By(by=call.caller.user, key=key_of(call, act), audit=audit, within=call.within)
 
 
 async def _resumed(call: Call[ResumeBody, NoQuery]) -> views.Execution:
     body = call.body
-    return await call.engine.resume(
-        call.path["id"], body.resume_data, body.reason or "", **_by(call, "execution.resume")
-    )
+    by = _by(call, "execution.resume", reason=body.reason)
+    return await call.engine.resume(call.path["id"], body.resume_data, body.reason or "", **by)
 
 
 async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Execution:  # noqa: FBT001 - it is what is said

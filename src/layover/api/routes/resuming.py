@@ -18,6 +18,7 @@ from layover.api.problems import Refusal
 from layover.api.resources.points import PausedOfWorkflow, PausePoint, Resumed, ResumePointBody
 from layover.api.routing import Routes
 from layover.core.ids import uuid8
+from layover.runtime.errors import AnswerRefused
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
@@ -60,7 +61,13 @@ async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
     """Resume at a pause point: it is started at once, or waits in line."""
     body, row = call.body, await _found(call)
     data = body.data if row.point.kind == "approval" and body.data is not None else body.input
-    taken = await answer(call, row, Given(data=data, approved=body.approved, comment=body.comment or ""))
+    try:
+        taken = await answer(call, row, Given(data=data, approved=body.approved, comment=body.comment or ""))
+    except AnswerRefused as error:
+        if error.code == "decision_required" and isinstance(data, dict) and "approved" in data:
+            message = f"{error.message} `approved` belongs at the top of the body, beside `input`."
+            raise Refusal(error.code, message) from error
+        raise
     return Reply(await _resumed(call.engine, taken), 202)
 
 

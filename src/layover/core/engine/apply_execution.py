@@ -98,6 +98,8 @@ def _close(state: Execution, **facts: object) -> None:
 
 def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:
     state.change(closed="", error=None, failed_node=None, output=None, outcome="", outcome_reason="")
+    if event.time_anew:
+        state.change(active_ms=0, active_since=None)
     state.counts.put("old_attempts", state.counts["attempts"])
     for name in event.nodes:
         node = state.node(name)

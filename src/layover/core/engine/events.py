@@ -166,6 +166,7 @@ class ExecutionReopened(Event, frozen=True, kw_only=True, tag="execution_reopene
     by: str | None = None
     key: str = ""
     containers: tuple[str, ...] = ()
+    time_anew: bool = False  # the timeout of the execution is counted from here; earlier releases counted on
 
 
 class NodeRewound(Event, frozen=True, kw_only=True, tag="rewound"):

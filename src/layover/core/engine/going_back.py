@@ -73,7 +73,7 @@ def reopen_execution(
     """Reopen a closed execution: what was given up is ready again, but for what is `behind` a node to go back to.
 
     A container that has opened scopes goes on with them instead: what was completed in them stays so. With this
-    begins a leg of the instance that does it.
+    begins a leg of the instance that does it, and the time that the execution has.
     """
     state = turn.state
     nodes: list[str] = []
@@ -87,7 +87,16 @@ def reopen_execution(
                 nodes.append(name)
     ready = tuple(sorted(name for name in nodes if not _is_among(turn, name, behind)))
     going_on = tuple(sorted(name for name in containers if not _is_among(turn, name, behind)))
-    turn.emit(ev.ExecutionReopened(why=why, nodes=ready, by=command.by, key=command.key, containers=going_on))
+    turn.emit(
+        ev.ExecutionReopened(
+            why=why,
+            nodes=ready,
+            by=command.by,
+            key=command.key,
+            containers=going_on,
+            time_anew=state.timed,
+        )
+    )
     if command.instance:
         turn.emit(ev.LegStarted(cause=why, instance=command.instance))
 
