@@ -21,13 +21,17 @@ _Fill: TypeAlias = "Callable[[Mapping[str, object], Moment, Meter], object]"
 
 
 class Filling:
-    """One value of a definition; `constant` if no template stands in it, `timeless` if none can ask for the moment."""
+    """One value of a definition; `constant` if no template stands in it, `timeless` if none can ask for the moment.
 
-    __slots__ = ("_fill", "constant", "timeless")
+    A `single` one is one value from the data; any other may put several together.
+    """
 
-    def __init__(self, fill_in: _Fill, *, constant: bool, timeless: bool) -> None:
+    __slots__ = ("_fill", "constant", "single", "timeless")
+
+    def __init__(self, fill_in: _Fill, *, constant: bool, single: bool, timeless: bool) -> None:
         self._fill = fill_in
         self.constant = constant
+        self.single = single
         self.timeless = timeless
 
     def render(self, context: Mapping[str, object], moment: Moment, meter: Meter) -> object:
@@ -45,8 +49,10 @@ def fill(value: object, template_of: Callable[[str], Template]) -> Filling:
 
     fill_in = _fill_of(value, noted)
     if fill_in is None:
-        return Filling(lambda _context, _moment, _meter: value, constant=True, timeless=True)
-    return Filling(fill_in, constant=False, timeless=all(one.reader() is not None for one in found))
+        return Filling(lambda _context, _moment, _meter: value, constant=True, single=True, timeless=True)
+    single = isinstance(value, str) and found[0].reads_one_value()
+    timeless = all(one.reader() is not None for one in found)
+    return Filling(fill_in, constant=False, single=single, timeless=timeless)
 
 
 def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | None:

@@ -32,6 +32,7 @@ from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
 from layover.runtime.heard import Heard
 from layover.runtime.line import Line
+from layover.runtime.pending import size_of
 from layover.runtime.places import Places
 from layover.runtime.preparing import append_of, derived
 from layover.runtime.steps import Step, in_order
@@ -61,6 +62,15 @@ class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
     """An execution for which what follows cannot be worked out or written down."""
 
     code = "undecidable"
+
+
+class AppendTooLarge(LayoverError):  # noqa: N818 - it says what the append is
+    """A step that writes more than an execution may at once."""
+
+    code = "append_too_large"
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(f"One step would write {size:,} bytes: at most {most:,} are allowed (`append_bytes`).")
 
 
 class Driven:
@@ -183,7 +193,7 @@ class Driven:
     def flush(self) -> None:
         """Write what has been acted upon, and is not in the log yet."""
         if self.unwritten.count and self._append is None and not self.dropped:
-            self._write(Step([], [], [], None, self._now()))
+            self._submit(self._prepare(Step([], [], [], None, self._now())))
 
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
@@ -236,7 +246,8 @@ class Driven:
                 self._nothing_changed(step)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take anything else with it
             _log.exception("decision_failed execution=%s", self.id)
-            self._cannot_go_on(tried, Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
+            ours = error if isinstance(error, AppendTooLarge) else None
+            self._cannot_go_on(tried, ours or Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
 
     def _now(self) -> int:
         """Return the time. The clocks of instances differ a little; in one log it does not go back for that."""
@@ -274,6 +285,8 @@ class Driven:
             return False
         if self.state.facts.gate != "open" or waiting.count >= settings.snapshot_every or self._is_overdue(step.at):
             return False
+        if waiting.size >= settings.commit_bytes:
+            return False
         return not derived(self.state, step, was_closed=self._was_closed, priority=self.priority).is_seen
 
     def _is_overdue(self, now: int) -> bool:
@@ -281,6 +294,11 @@ class Driven:
 
     def _write(self, step: Step) -> None:
         append = self._prepare(step)
+        if (size := size_of(append)) > self._driver.settings.append_bytes:
+            raise AppendTooLarge(size, self._driver.settings.append_bytes)
+        self._submit(append)
+
+    def _submit(self, append: Append) -> None:
         reached(CommitPoint.APPEND_DECIDED)
         if self._refusals < _MOST_REFUSALS:
             self._driver.committer.submit(append, self._told)

@@ -47,7 +47,7 @@ class Instance:
         self.log_views = LogViews(store, settings.log_view_bytes)
         self.meters = Meters()
         self.critical = CriticalSections()
-        self.committer = Committer(store, self.meters)
+        self.committer = Committer(store, self.meters, settings.commit_bytes)
         self.caller = Caller(registry, settings, clock.timers)
         self.driver = Driver(
             instance=self.id,

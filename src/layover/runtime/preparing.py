@@ -82,7 +82,7 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
         status = "waiting"  # for whoever has the functions
     grown = last_seq + count - driven.snapshot_seq
     enough = settings.snapshot_at_rest if resting else settings.snapshot_every
-    snapshot = _snapshot(state, grown) if grown >= enough else None
+    snapshot = _snapshot(driven, grown, settings.snapshot_bytes) if grown >= enough else None
     is_first = driven.first_message is not None or driven.first_audit is not None or driven.new is not None
     if seen is _NOTHING and not (resting or unwritten.count or is_first or snapshot):
         return Append(  # by far the most frequent, and each field that need not be told makes it cheaper
@@ -121,9 +121,14 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
     )
 
 
-def _snapshot(state: Execution, grown: int) -> bytes | None:
+def _snapshot(driven: Driven, grown: int, most: int) -> bytes | None:
     """Return the state as bytes, if reading them is less than reading by how much the log has grown."""
+    state = driven.state
     if state.facts.closed or grown < len(state.nodes) + len(state.halted):
         return None
     reached(CommitPoint.SNAPSHOT_DECIDED)
-    return encode_state(state)
+    encoded = encode_state(state)
+    if len(encoded) <= most:
+        return encoded
+    driven.snapshot_seq = state.counts["seq"] - 1  # the next try is as far away as if there were one
+    return None

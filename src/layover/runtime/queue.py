@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from layover.core.engine.answers import Refused, reserve, schema_of
-from layover.core.engine.command_codec import decode_command
+from layover.core.engine.command_codec import UNREADABLE, decode_command
 from layover.core.engine.commands import Answer
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ def positions(state: Execution, unread: Iterable[Command]) -> dict[str, int]:
     for command in unread:
         if command.kind != Answer.__name__:
             continue
-        given = cast("Answer", decode_command(command.kind, command.body))
+        try:
+            given = cast("Answer", decode_command(command.kind, command.body))
+        except UNREADABLE:
+            break  # whoever can read it goes on from there
         point = points.get(given.point)
         if point is None:
             continue

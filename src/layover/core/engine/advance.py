@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.core.engine import events as ev
 from layover.core.engine import gate
 from layover.core.engine.begin import begin, finish
+from layover.core.engine.failures import cancel_points, error_of
 from layover.core.engine.movement import container_of
 from layover.core.engine.points import apply, next_answered
 from layover.core.engine.rounds import close_scope, go_on, leaf_output
+from layover.core.engine.sizes import bounded
+from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
@@ -54,4 +58,15 @@ def _look_at_scope(turn: Turn, path: str) -> None:
         if path:
             close_scope(turn, path)
         else:
-            finish(turn, leaf_output(turn, ""))
+            _finish(turn)
+
+
+def _finish(turn: Turn) -> None:
+    """End the execution with what its last nodes give, if that can stand in an event."""
+    try:
+        output = bounded(leaf_output(turn, ""), "What its last nodes give")
+    except ExpressionError as failure:
+        cancel_points(turn, "")
+        turn.emit(ev.ExecutionFailed(error=error_of(failure)))
+    else:
+        finish(turn, output)

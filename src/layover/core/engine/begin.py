@@ -29,6 +29,7 @@ from layover.core.engine.doubt import ask_about, is_asked_about
 from layover.core.engine.failures import cancel_points, error_of, fail
 from layover.core.engine.movement import variable_scope
 from layover.core.engine.rounds import enter
+from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import LAST_MOMENT, parse_timestamp
 from layover.core.expressions.values import equal, shown
@@ -166,7 +167,7 @@ def _merged(turn: Turn, name: str, planned: PlannedNode, node: Merge) -> object:
         if planned.index in one.targets(row.port) and (not node.branches or one.id in node.branches)
     }
     if node.strategy == "all":
-        return {id_: row.output for id_, row in arrived.items()}
+        return bounded({id_: row.output for id_, row in arrived.items()}, "What it merged")
     by_time = sorted(arrived.values(), key=lambda row: row.closed_seq)
     if not by_time:
         return None

@@ -16,8 +16,9 @@ from layover.core.engine import events as ev
 from layover.core.engine.answers import decision_of, refusal, schema_problem
 from layover.core.engine.approvals import decision_output, settle_approval
 from layover.core.engine.begin import attempt, complete, user_names
-from layover.core.engine.failures import TIMEOUT, attempt_failed, fail
+from layover.core.engine.failures import TIMEOUT, attempt_failed, error_of, fail
 from layover.core.engine.going_back import call_out, give_up
+from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 from layover.core.people import Person, Refusal, Rules, check_delegation
 
@@ -208,7 +209,7 @@ def expire(turn: Turn, point: Point) -> None:
         return
     match point.on_deadline:
         case "partial":
-            complete(turn, point.node, point.received or None)
+            _complete_partly(turn, point)
         case None | "continue":
             complete(turn, point.node, None)
         case "approve" | "reject":
@@ -222,6 +223,14 @@ def expire(turn: Turn, point: Point) -> None:
         case _:
             message = "The deadline passed without an answer."
             fail(turn, point.node, ev.Error(code="deadline_passed", message=message, retryable=False))
+
+
+def _complete_partly(turn: Turn, point: Point) -> None:
+    """Go on with what has come, if that can stand in an event."""
+    try:
+        complete(turn, point.node, bounded(point.received or None, "What it received"))
+    except ExpressionError as failure:
+        fail(turn, point.node, error_of(failure))
 
 
 def _escalate(turn: Turn, point: Point) -> None:

@@ -15,6 +15,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.failures import error_of, fail, fail_scope
 from layover.core.engine.going_back import reopen_scope
 from layover.core.engine.halting import next_due
+from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, to_json
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from layover.core.plan import PlannedNode
 
 _MOST_ROUNDS = 1_000_000
+_MOST_DETAILS = 100  # failures that are told one by one; the others are in the log
 
 
 def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
@@ -81,7 +83,7 @@ def collected_output(turn: Turn, path: str, planned: PlannedNode, name: str) -> 
     """Return what a scope gives: what `collect` says, or the output of its leaf, or of its leaves by id."""
     if "collect" in planned.fillings:
         return turn.render_in(path, name, planned, "collect")
-    return leaf_output(turn, path)
+    return bounded(leaf_output(turn, path), "What its last nodes give")
 
 
 def leaf_output(turn: Turn, path: str) -> object:
@@ -180,13 +182,19 @@ def _end_parallel(turn: Turn, name: str, node: Parallel, keys: Sequence[int | st
     output: object = outputs if node.body is not None else dict(zip(map(str, keys), outputs, strict=True))
     error = None
     if errors:
-        details = [{"key": key, "code": one.code, "message": one.message} for key, one in errors.items()]
+        told = list(errors.items())[:_MOST_DETAILS]
+        details = [{"key": key, "code": one.code, "message": one.message} for key, one in told]
         message = f"{len(errors)} of {len(keys)} branches failed."
         error = ev.Error(code="branches_failed", message=message, context_id=name, details=details)
     _complete(turn, name, output, error)
 
 
 def _complete(turn: Turn, name: str, output: object, error: ev.Error | None = None) -> None:
+    try:
+        bounded(output, "What it collected")
+    except ExpressionError as failure:
+        fail(turn, name, error_of(failure))
+        return
     duration = turn.now - turn.state.node(name).started_at
     turn.emit(ev.NodeCompleted(node=name, output=output, duration_ms=duration, error=error))
     turn.settled.append(turn.scope_of(name))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from layover.core.definitions.node_types import WaitSignal
 from layover.core.engine import events as ev
+from layover.core.engine.failures import error_of
+from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
@@ -63,8 +65,11 @@ def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
     turn.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
     received = turn.state.points[point.id].received
     if _has_all_it_needs(node, received):
-        output = signal if not node.signals else received
-        turn.emit(ev.PausePointAnswered(point=point.id, output=output))
+        output: object = signal if not node.signals else received
+        try:
+            turn.emit(ev.PausePointAnswered(point=point.id, output=bounded(output, "What it received")))
+        except ExpressionError as failure:
+            turn.emit(ev.PausePointAnswered(point=point.id, error=error_of(failure)))
 
 
 def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:

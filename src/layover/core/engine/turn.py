@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from layover.core.engine.evolve import evolve
 from layover.core.engine.names import Names, moment
+from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.frame import EPOCH
 from layover.core.expressions.template import text_of
@@ -90,7 +91,8 @@ class Turn:
         if filling.constant:
             return filling.render(_NOTHING, EPOCH, _IDLE)
         at = EPOCH if filling.timeless else moment(self.state, name, self.now)
-        return filling.render(Names(self.state, path), at, Meter())
+        found = filling.render(Names(self.state, path), at, Meter())
+        return found if filling.single else bounded(found, f"`{field}`")
 
     def text(self, name: str, planned: PlannedNode, field: str) -> str:
         """Return a field of a node as text, whatever its template gives."""

@@ -22,6 +22,7 @@ ErrorCode = Literal[
     "division_by_zero",
     "invalid_argument",
     "budget_exceeded",
+    "payload_too_large",
 ]
 
 

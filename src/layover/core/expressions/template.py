@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _OPEN = "${"
 _ESCAPED = "$${"
+_MANY: Final = frozenset({"nodes", "errors", "vars"})
 _PUT_IN_LATER: Final = frozenset({"$token", "$secret"})
 
 
@@ -82,6 +83,13 @@ class Template:
         if not isinstance(start, Name):
             return None
         return reader(start, steps, offset)
+
+    def reads_one_value(self) -> bool:
+        """Return whether it gives a single value as it stands in the data, and not all of some kind."""
+        if not self._whole:
+            return False
+        start, steps = steps_of(self.expressions[0][1].ast)
+        return isinstance(start, Name) and (bool(steps) or start.name not in _MANY)
 
     def render(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
         """Return what the text stands for, given some data."""
