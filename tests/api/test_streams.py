@@ -9,12 +9,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from layover.api.permissions import Caller
 from layover.api.settings import ApiSettings
-from tests.api.harness import served
+from layover.api.streaming import Follower
+from tests.api.harness import UNLIMITED, listening, served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from tests.api.harness import Api
@@ -192,3 +195,58 @@ async def _streams_of(api: Api, wanted: int) -> int:
     while api.services.streams.count != wanted:  # noqa: ASYNC110 - nobody else wants to know
         await asyncio.sleep(0.005)
     return int(api.services.streams.count)
+
+
+async def made_key(api: Api) -> tuple[str, str]:
+    """Return the id of a key of a viewer, and the key."""
+    made = (await api.post("/keys", {"name": "n", "user": "vera", "roles": ["viewer"]})).json
+    return made["id"], made["key"]
+
+
+async def rest_of(api: Api, path: str, key: str, then: Callable[[], Awaitable[object]]) -> bytes:
+    """Follow with a key, do something, and return what the stream says from then on until its end."""
+    headers = {"authorization": f"Bearer {key}"}
+    async with api.session.get(f"{api.url}/api/v1{path}", headers=headers) as response:
+        assert response.status == 200
+        await response.content.readuntil(b"event: ExecutionStarted")
+        await then()
+        return await response.content.read()
+
+
+@pytest.mark.parametrize("rotated", [False, True])
+async def test_a_stream_ends_with_its_key(tmp_path: Path, *, rotated: bool) -> None:
+    async with served(tmp_path) as api:  # whose signs of life come far too late for this
+        path = f"/executions/{await waiting(api)}/stream"
+        id_, key = await made_key(api)
+        end = api.post(f"/keys/{id_}/rotate") if rotated else api.delete(f"/keys/{id_}")
+        rest = await rest_of(api, path, key, lambda: end)
+        again = await api.get(path, as_="", headers={"authorization": f"Bearer {key}"})
+
+        assert b"event: end" not in rest  # the execution has not
+        assert (again.status, api.services.streams.count) == (401, 0)
+
+
+async def test_a_stream_ends_with_a_key_that_ends_elsewhere(tmp_path: Path) -> None:
+    settings = replace(UNLIMITED, heartbeat=0.01)
+    async with served(tmp_path, settings=settings) as api, listening(api.engine, settings=settings) as other:
+        path = f"/executions/{await waiting(api)}/stream"
+        id_, key = await made_key(api)
+        rest = await rest_of(api, path, key, lambda: other.delete(f"/keys/{id_}"))
+
+        assert b"event: end" not in rest
+
+
+async def test_a_busy_stream_ends_with_its_key_too(tmp_path: Path) -> None:
+    asked: list[bool] = []
+
+    async def may_follow() -> bool:
+        asked.append(True)
+        return len(asked) < 3
+
+    async with served(tmp_path, settings=replace(UNLIMITED, heartbeat=0.0)) as api:
+        id_ = await waiting(api, LONG)
+        follower = Follower(Caller(user="vera"), may_follow)
+        pieces = [piece async for piece in api.services.streams.follow(api.engine, id_, 0, follower)]
+
+    assert len(asked) == 3
+    assert b"event: end" not in b"".join(pieces)

@@ -24,7 +24,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     act_wait: float = 10.0  # until an execution has taken what an operator asks of it
     streams: int = 1_000  # open at once
     streams_by_caller: int = 600
-    heartbeat: float = 15.0  # between two signs of life of a stream
+    heartbeat: float = 15.0  # between two signs of life of a stream, and two checks of its caller
     stalled_after: float = 30.0  # a client that takes nothing for so long is let go
     least_read: int = 64_000  # bytes of a long answer that a client takes in that time
     reply_kept: float = 86_400.0  # what was answered to a request with an idempotency key

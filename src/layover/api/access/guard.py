@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from layover.api.access.config import AccessSettings
-from layover.api.access.keys import has_form_of_key, hash_of
+from layover.api.access.keys import has_form_of_key, hash_of, key_credential
 from layover.api.access.recent import RecentKeys
 from layover.api.permissions import Caller, permissions_of
 from layover.api.problems import Refusal
@@ -63,7 +63,7 @@ class KeysAndTokens:
             if key is None or _is_over(key.ended_at, now) or _is_over(key.expires_at, now):
                 return None
             permissions = permissions_of(key.roles, key.scopes)
-            return Caller(user=key.user, roles=key.roles, permissions=permissions, credential=f"key {key.id}")
+            return Caller(user=key.user, roles=key.roles, permissions=permissions, credential=key_credential(key.id))
         return await self._tokens.caller_of(given, now) if self._tokens is not None else None
 
 

@@ -35,6 +35,11 @@ def hash_of(key: str) -> bytes:
     return hashlib.sha256(key.encode(errors="replace")).digest()
 
 
+def key_credential(key_id: str) -> str:
+    """Return what a caller with a key is known by."""
+    return f"key {key_id}"
+
+
 def made_key(  # noqa: PLR0913 - each is a field of it
     now: int,
     *,

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from layover.api.access.keys import made_in_place_of, made_key
+from layover.api.access.keys import key_credential, made_in_place_of, made_key
 from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS, permissions_of
@@ -98,7 +98,7 @@ async def end_key(call: Call[None, NoQuery]) -> Reply:
     now = call.engine.instance.clock.now()
     row = await _found(call)
     is_ended = await call.services.store.end_key(row.id, now, call.audit("key.end", row.id, user=row.user))
-    call.services.guard.forget(row.id)
+    _forget(call, row.id)
     if not is_ended:
         raise _gone()
     return Reply(status=204)
@@ -125,10 +125,19 @@ async def rotate_key(call: Call[RotateBody, NoQuery]) -> Reply:
     _check_gift(call, row)
     entry = call.audit("key.rotate", old.id, by=row.id, user=row.user, ends_at=now + grace)
     is_replaced = await call.services.store.replace_key(old.id, row, now + grace, entry)
-    call.services.guard.forget(old.id)
+    if grace:
+        call.services.guard.forget(old.id)
+    else:
+        _forget(call, old.id)
     if not is_replaced:
         raise _gone()
     return Reply(_shown(row, shown), 201)
+
+
+def _forget(call: Call[Any, Any], key_id: str) -> None:
+    """Let a key that has ended in no more, and end what it follows."""
+    call.services.guard.forget(key_id)
+    call.services.streams.end(key_credential(key_id))
 
 
 def _check_gift(call: Call[Any, Any], row: KeyRow) -> None:

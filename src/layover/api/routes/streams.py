@@ -11,6 +11,7 @@ from layover.api.calls import Stream
 from layover.api.problems import Refusal
 from layover.api.resources.executions import Event
 from layover.api.routing import Routes
+from layover.api.streaming import Follower
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.ids import checked_id
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 routes = Routes("Streams", "What happens to an execution, as it happens.")
 
 _MOST = 2**31 - 1
+_READ = ("execution:read",)
 
 
 class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,7 +32,7 @@ class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @routes.get(
     "/executions/{id}/stream",
-    needs=("execution:read",),
+    needs=_READ,
     query=StreamQuery,
     answers={200: Event},
     answer_media="text/event-stream",
@@ -39,7 +41,8 @@ class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def stream(call: Call[None, StreamQuery]) -> Stream:
     """Follow an execution: each event of its log as a server-sent event, until its end.
 
-    Whoever was cut off goes on behind what they have seen by `Last-Event-ID`.
+    Whoever was cut off goes on behind what they have seen by `Last-Event-ID`. When the credentials are no longer valid,
+    the stream ends.
     """
     execution_id = checked_id(call.path["id"])
     since = _after(call.headers.get("last-event-id"), call.query.since)
@@ -47,7 +50,17 @@ async def stream(call: Call[None, StreamQuery]) -> Stream:
         raise UnknownExecution(f"There is no execution {execution_id}.")
     streams = call.services.streams
     streams.check(call.caller.user)
-    return Stream(streams.follow(call.engine, execution_id, since, call.caller.user))
+    follower = Follower(call.caller, lambda: _may_follow(call))
+    return Stream(streams.follow(call.engine, execution_id, since, follower))
+
+
+async def _may_follow(call: Call[None, StreamQuery]) -> bool:
+    """Return whether the credentials that a stream was opened with still permit it."""
+    try:
+        caller = await call.services.guard.caller_of(call.headers)
+    except Refusal:
+        return False
+    return caller is not None and caller.may(_READ)
 
 
 def _after(last: str | None, since: int) -> int:
