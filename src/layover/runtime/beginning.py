@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from layover.runtime.driven import Driven
     from layover.runtime.driver import Driver
     from layover.runtime.messages import Start
-    from layover.runtime.plans import Plans
+    from layover.runtime.plans import Plans, Startable
 
 _log = logging.getLogger("layover.beginning")
 
@@ -115,7 +115,7 @@ class Beginning:
             if start.depth > _DEEPEST:
                 raise TooDeep(f"It is started by {_DEEPEST} executions, each by the one before: that must have an end.")
             now = self._driver.clock.now()
-            plan, held = await self._startable(start, now)
+            plan, number, held = await self._startable(start, now)
             check_input(plan, start.input)
             new = NewExecution(
                 workflow=start.workflow,
@@ -132,6 +132,8 @@ class Beginning:
                 parent=parent,
                 parent_point=start.point or None,
                 depth=start.depth,
+                version=number,
+                priority=start.priority,
                 instance=self._driver.instance,
                 paused=held_because(held),
                 paused_by=held.by or None if held is not None else None,
@@ -151,12 +153,11 @@ class Beginning:
         if held is not None:
             await self.look_again(child, held)
 
-    async def _startable(self, start: Start, now: int) -> tuple[Plan, Standing | None]:
+    async def _startable(self, start: Start, now: int) -> Startable:
         try:
-            plan, _, held = await self._plans.startable(start.workflow, start.version, now)
+            return await self._plans.startable(start.workflow, start.version, now)
         except UnknownVersion as error:  # to the parent it is the same
             raise UnknownWorkflow(error.message) from error
-        return plan, held
 
     async def _refuse(self, parent: str, child: str, start: Start, error: LayoverError) -> None:
         _log.error("child_refused parent=%s workflow=%s error=%s", parent, start.workflow, error.message)

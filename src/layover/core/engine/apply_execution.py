@@ -29,6 +29,10 @@ def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
         start_at=event.start_at,
         hold=event.hold,
         depth=event.depth,
+        version=event.version,
+        tags=event.tags,
+        priority=event.priority,
+        correlation_id=event.correlation_id,
         created_at=at,
     )
 

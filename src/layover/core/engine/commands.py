@@ -32,6 +32,10 @@ class Create(Command, frozen=True, kw_only=True):
     paused: str = ""
     paused_by: str | None = None
     depth: int = 0  # how many executions above it have started it
+    version: int | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
 
 
 class Admit(Command, frozen=True, kw_only=True):

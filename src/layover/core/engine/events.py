@@ -73,7 +73,8 @@ class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"
     """The execution exists; its definition is the immutable version with this hash.
 
     A child that its parent waits for has the point at which it does; a detached one has none. With `start_at` or `hold`
-    it does not start at once: at that moment, or when it is admitted.
+    it does not start at once: at that moment, or when it is admitted. Without a `version`, an earlier release wrote it,
+    and how it was labelled is not known.
     """
 
     id: str
@@ -87,6 +88,10 @@ class ExecutionCreated(Event, frozen=True, kw_only=True, tag="execution_created"
     start_at: int | None = None
     hold: bool = False
     depth: int = 0
+    version: int | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
 
 
 class ExecutionAdmitted(Event, frozen=True, kw_only=True, tag="execution_admitted"):

@@ -135,9 +135,14 @@ def _error(node: NodeState) -> object:
 
 def _execution(state: Execution, _path: str) -> object:
     facts = state.facts
+    is_labelled = facts.version is not None  # earlier releases did not record it
     return {
         "id": facts.id,
         "workflow": facts.workflow,
+        "version": facts.version,
+        "tags": list(facts.tags) if is_labelled else None,
+        "priority": facts.priority if is_labelled else None,
+        "correlation_id": facts.correlation_id,
         "created_at": facts.created_at,
         "started_at": facts.started_at,
         "user": facts.user,

@@ -27,6 +27,10 @@ def create(turn: Turn, command: cmd.Create) -> None:
             start_at=command.start_at,
             hold=command.hold,
             depth=command.depth,
+            version=command.version,
+            tags=command.tags,
+            priority=command.priority,
+            correlation_id=command.correlation_id,
         )
     )
     if command.paused:

@@ -159,6 +159,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     parent: str | None = None
     parent_point: str | None = None
     depth: int = 0
+    version: int | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
     created_at: int = 0
     start_at: int | None = None
     hold: bool = False

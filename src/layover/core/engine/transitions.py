@@ -167,10 +167,10 @@ random and see each of these transitions happen, and no other.
 
 As seen between two appends to the log, which is all that anybody outside can see. An arrow without an event of its own
 ("its nodes") follows from them: an execution is `running` while a node is ready or being called, `paused` when
-otherwise a person or an operator is awaited, and else `waiting`. One whose calls need functions that no instance has is
-`waiting` too: it was given back, and `why` names the missing node types. `pausing` means that an operator has closed the gate
-and calls are still out, or children that have not paused yet. `pending` is an execution that has not started: its
-moment has not come, or a limit holds it.
+otherwise a person or an operator is awaited, and else `waiting`. One whose calls need functions that no instance has
+is `waiting` too: it was given back, and `why` names the missing node types. `pausing` means that an operator has closed
+the gate and calls are still out, or children that have not paused yet. `pending` is an execution that has not started:
+its moment has not come, or a limit holds it.
 
 {execution}
 
