@@ -76,6 +76,10 @@ def _of_services(services: Services) -> Iterator[Metric]:
     caller, threads = instance.caller, instance.caller.threads
     yield _gauge("layover_executions_driven", "Executions driven by this instance.", len(instance.driver.driven))
     yield _gauge("layover_calls_running", "Calls that this instance is making.", caller.out)
+    failures = GaugeMetricFamily("layover_service_failures", "Failures in a row of each service.", labels=["service"])
+    for name, count in sorted(services.engine.failing_services.items()):
+        failures.add_metric([name], count)
+    yield failures
     yield _gauge("layover_threads_busy", "Threads that calls have.", threads.taken)
     yield _gauge("layover_threads_abandoned", "Threads held by calls that were given up.", threads.abandoned)
     yield _gauge("layover_threads_lacking", "Abandoned threads that nothing replaces.", threads.lacking)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from layover.ports.errors import StoreError
 from layover.ports.records import Claim
 from layover.runtime.unreadable import READABLE, kinds_in
 
@@ -16,11 +13,9 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
     from layover.runtime.meters import Meters
+    from layover.runtime.service import Service
 
 _MOST_AT_ONCE = 100
-_AFTER_FAILURE = 0.5
-
-_log = logging.getLogger("layover.claimer")
 
 
 class Claimer:
@@ -31,7 +26,6 @@ class Claimer:
         self._driver = driver
         self._registry = registry
         self._meters = meters
-        self.failing = False
         self._hinted = asyncio.Event()
         self._next = 0
         self._stopped = asyncio.Event()
@@ -51,18 +45,11 @@ class Claimer:
         self._driver.freed.set()
         self.hint(0)
 
-    async def run(self) -> None:
+    async def run(self, service: Service) -> None:
         """Claim until told to stop."""
         while not self._stopped.is_set():
-            try:
-                more = await self._claim()
-                self.failing = False
-            except StoreError as error:
-                self.failing = True
-                _log.warning("claim_failed error=%s", error.message)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._stopped.wait(), _AFTER_FAILURE)
-                continue
+            more = await self._claim()
+            service.succeeded()
             if not more:
                 await self._sleep()
 

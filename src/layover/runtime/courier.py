@@ -17,7 +17,7 @@ import msgspec
 
 from layover.core.engine.command_codec import UnknownCommand, knows_command
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue, Wish
 from layover.runtime.messages import ADMIT, FREE, OWN_FOR, REPORT, SCAN, START, Scanning, Start
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.beginning import Beginning
     from layover.runtime.driver import Driver
+    from layover.runtime.service import Service
     from layover.runtime.switchboard import Switchboard
 
 _MOST_AT_ONCE = 200
@@ -70,17 +71,15 @@ class Courier:
         self._stopped = True
         self._hinted.set()
 
-    async def run(self) -> None:
+    async def run(self, service: Service) -> None:
         """Deliver until told to stop."""
         while self._written or self._at_hand or not self._stopped:
             try:
                 await self._round()
-            except StoreError as error:
-                _log.warning("delivery_failed error=%s", error.message)
+            except Exception:
                 self._leave_to_the_outbox()
-            except Exception:  # noqa: BLE001 - a fault of ours in one round must not end all deliveries
-                _log.exception("delivery_failed")
-                self._leave_to_the_outbox()
+                raise
+            service.succeeded()
             if not (self._written or self._at_hand or self._stopped):
                 await self._sleep()
 

@@ -16,13 +16,15 @@ from layover.nodes.http_node import HttpNode
 from layover.nodes.registry import Registry
 from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
+from layover.runtime.keeper import AFTER_FAILURE
 from layover.runtime.outside import Outside
+from layover.runtime.service import Service
 from layover.runtime.settings import Settings
 from layover.runtime.standby import Standby
 from layover.runtime.watchdog import Watchdog
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
 
     from layover.nodes.registry import AnyFunction
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("layover.engine")
 
+_PURGER = "purger"
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -56,7 +59,7 @@ class Engine(Outside):
             self._registry.add(function)
         for name, probe in (probes or {}).items():
             self._registry.add_probe(name, probe)
-        self._services: list[asyncio.Task[None]] = []
+        self._services: list[Service] = []
         self._watchdog: Watchdog | None = None
         self._standby: Standby | None = None
 
@@ -69,13 +72,14 @@ class Engine(Outside):
         instance.listen()
         self._watchdog = Watchdog(self._settings.blocked_after / 1000)
         self._standby = Standby(self._store, instance.driver)
-        self._serve(
-            instance.claimer.run(),
-            instance.courier.run(),
-            instance.keeper.renew(),
-            instance.keeper.listen(),
-            instance.janitor.run(),
-        )
+        retry = self._settings.lease_ttl / 1000 / AFTER_FAILURE
+        self._services = [
+            Service("claimer", instance.claimer.run),
+            Service("courier", instance.courier.run),
+            Service("renewer", instance.keeper.renew, first_pause=retry, longest_pause=retry),
+            Service("listener", instance.keeper.listen),
+            Service(_PURGER, instance.janitor.run),
+        ]
         _log.info("engine_opened instance=%s", instance.id)
         return self
 
@@ -92,20 +96,22 @@ class Engine(Outside):
         instance.driver.stop()
         instance.claimer.stop()
         try:
+            for service in self._services:
+                service.stop()
             claimer, courier, *_ = self._services
-            await asyncio.wait([claimer])
+            await asyncio.wait([claimer.task])
             await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
             await instance.caller.stop(self._settings.grace / 1000 if grace is None else grace)
             instance.driver.flush()
             await instance.committer.stop()
             instance.courier.stop()
-            await asyncio.wait([courier])
+            await asyncio.wait([courier.task])
             await instance.committer.stop()  # what was delivered here may have led to more
             await instance.driver.release_all()
         finally:
             for service in self._services:
-                service.cancel()
-            await asyncio.gather(*self._services, return_exceptions=True)
+                service.task.cancel()
+            await asyncio.gather(*(service.task for service in self._services), return_exceptions=True)
             self._services.clear()
             if self._watchdog is not None:
                 self._watchdog.stop()
@@ -121,7 +127,23 @@ class Engine(Outside):
         instance = self._running
         if self._standby is not None and self._standby.has_let_go:
             return False
-        return instance is not None and not instance.claimer.failing and not any(one.done() for one in self._services)
+        if instance is None or any(service.dead for service in self._services):
+            return False
+        # One that only cleans up may fail for a while: the others can work without it.
+        return not any(service.failures for service in self._services if service.name != _PURGER)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether another process in the place of this one could do no better; a store that is away is no reason."""
+        if self._standby is not None and self._standby.has_let_go:
+            return False
+        longest = self._settings.unhealthy_after / 1000
+        return not any(service.dead or service.faulty_for() > longest for service in self._services)
+
+    @property
+    def failing_services(self) -> dict[str, int]:
+        """The services of this instance, each with how often it has failed in a row."""
+        return {service.name: service.failures for service in self._services}
 
     async def serve(self) -> None:
         """Work until the process is told to stop (SIGINT, SIGTERM); told again, leave at once what is still running."""
@@ -141,15 +163,3 @@ class Engine(Outside):
         finally:
             for number in _STOPPING:
                 loop.remove_signal_handler(number)
-
-    def _serve(self, *services: Coroutine[object, object, None]) -> None:
-        for service in services:
-            task = asyncio.get_running_loop().create_task(service)
-            task.add_done_callback(_report)
-            self._services.append(task)
-
-
-def _report(service: asyncio.Task[None]) -> None:
-    """Say so if a service ended by an error of ours: without it the instance would stand still without a word."""
-    if not service.cancelled() and (error := service.exception()) is not None:
-        _log.critical("service_failed service=%s", service.get_coro(), exc_info=error)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
     from layover.runtime.plans import Plans
+    from layover.runtime.service import Service
 
 _AT_ONCE = 100
 _LOCK = "janitor"
@@ -36,14 +37,13 @@ class Janitor:
         self._driver = driver
         self._plans = plans
 
-    async def run(self) -> None:
+    async def run(self, service: Service) -> None:
         """Look again and again for what is no longer kept."""
         while True:
-            await self._sleep()
-            try:
-                await self.clean()
-            except LayoverError as error:
-                _log.warning("purge_failed error=%s", error.message)
+            if not service.failures:
+                await self._sleep()
+            await self.clean()
+            service.succeeded()
 
     async def _sleep(self) -> None:
         clock = self._driver.clock

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.driven import Driven
     from layover.runtime.driver import Driver
+    from layover.runtime.service import Service
 
 RENEWALS = 3  # in the length of a lease
 ATTEMPTS = 6  # that find time in it, one after the other
-_AFTER_FAILURE = 30  # parts of a lease that pass between an attempt that failed and the next
+AFTER_FAILURE = 30  # parts of a lease that pass between an attempt that failed and the next
 
 _log = logging.getLogger("layover.keeper")
 
@@ -37,19 +38,14 @@ class Keeper:
         self._renewing = asyncio.Lock()
         driver.cover = self.cover
 
-    async def renew(self) -> None:
+    async def renew(self, service: Service) -> None:
         """Renew again and again, three times in the length of a lease."""
-        ttl = self._driver.settings.lease_ttl / 1000
-        pause = ttl / RENEWALS
         while True:
-            await asyncio.sleep(pause)
-            try:
-                async with self._renewing:
-                    await self.renew_once()
-                pause = ttl / RENEWALS
-            except StoreError as error:
-                _log.warning("renewal_failed error=%s", error.message)
-                pause = ttl / _AFTER_FAILURE
+            if not service.failures:
+                await asyncio.sleep(self._driver.settings.lease_ttl / 1000 / RENEWALS)
+            async with self._renewing:
+                await self.renew_once()
+            service.succeeded()
 
     async def cover(self) -> None:
         """Renew at once unless every lease lasts beyond this moment; raise if some do not then."""
@@ -79,26 +75,31 @@ class Keeper:
             drop(kept, lost)
         driver.measure_cover()
 
-    async def listen(self) -> None:
+    async def listen(self, service: Service) -> None:
         """Notice commands that other processes have sent to what is driven here."""
         driver = self._driver
         while True:
-            await asyncio.sleep(driver.settings.command_poll / 1000)
-            await self.look(list(driver.driven))
+            if not service.failures:
+                await asyncio.sleep(driver.settings.command_poll / 1000)
+            await self._hear(driver.driven)
+            service.succeeded()
 
     async def look(self, execution_ids: Iterable[str]) -> None:
         """Look whether executions that are driven here have commands that others have sent."""
+        try:
+            await self._hear(execution_ids)
+        except StoreError as error:  # whoever listens looks again soon
+            _log.warning("look_failed error=%s", error.message)
+
+    async def _hear(self, execution_ids: Iterable[str]) -> None:
         driver = self._driver
         found = [driver.driven[id_] for id_ in execution_ids if id_ in driver.driven]
         seen = {driven.id: driven.heard.seen for driven in found if driven.new is None}
         if not seen:
             return
-        try:
-            for execution_id in await self._store.unread(list(seen.items())):
-                for command in await self._store.commands(execution_id, seen[execution_id]):
-                    driver.hear(execution_id, command)
-        except StoreError as error:
-            _log.warning("poll_failed error=%s", error.message)
+        for execution_id in await self._store.unread(list(seen.items())):
+            for command in await self._store.commands(execution_id, seen[execution_id]):
+                driver.hear(execution_id, command)
 
 
 def renewable(driver: Driver) -> list[Driven]:

@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_takeovers: int = 5  # an execution that loses more instances than this waits for an operator
     blocked_after: int = 1_000  # how long a function may hold up everything else before it is named in the log
     blocked_limit: int = 300_000  # how long leases are renewed while a function holds up everything else
+    unhealthy_after: int = 60_000  # how long a service may fail by errors of its own before `/healthz` says so
     http_timeout: int = 30_000  # how long a request of an `http` node may take, unless the node has a `timeout`
     http_private: bool = False  # such requests may also go to addresses that are not on the public internet
     public_url: str = "http://localhost:8080"  # where others reach this engine, for addresses to call back

@@ -8,9 +8,9 @@ from layover.api.resources.shared import Resource
 
 
 class Health(Resource, frozen=True, kw_only=True):
-    """The process answers."""
+    """The process answers; `failing` if another one in its place would do better."""
 
-    status: Literal["ok"] = "ok"
+    status: Literal["ok", "failing"] = "ok"
     version: str
 
 

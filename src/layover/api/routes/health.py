@@ -30,10 +30,15 @@ _VERSION = version("layover")  # which is read from a file
 routes = Routes("Health", "Whether the server lives, whether it can work, and how it does.", prefix="")
 
 
-@routes.get("/healthz", open="anybody", limited=False, alone=True, answers={200: Health})
-async def healthz(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - nothing is asked
-    """Tell that the process answers."""
-    return Reply(Health(version=_VERSION))
+@routes.get("/healthz", open="anybody", limited=False, alone=True, answers={200: Health, 503: Health})
+async def healthz(call: Call[None, NoQuery]) -> Reply:
+    """Tell that the process answers; 503 if a part of it has ended, or fails again and again by errors of its own.
+
+    A database that is away is no reason: another process in the place of this one could do no better.
+    """
+    if call.engine.is_healthy:
+        return Reply(Health(version=_VERSION))
+    return Reply(Health(status="failing", version=_VERSION), 503)
 
 
 @routes.get("/readyz", open="anybody", limited=False, answers={200: Readiness, 503: Readiness})

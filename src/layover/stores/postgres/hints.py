@@ -98,6 +98,8 @@ class NotifiedHints:
                         await connection.close(timeout=1)
             except OF_DRIVER as error:
                 _log.info("hints_silent error=%s", error)
+            except Exception:  # noqa: BLE001 - whoever no longer listens is told of nothing until the process ends
+                _log.exception("hints_silent")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 

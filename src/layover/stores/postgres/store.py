@@ -179,6 +179,8 @@ class PostgresStore(PostgresAccess):
                 await eras.prepare(db, await self.now())
             except StoreError as error:
                 _log.warning("heartbeat_failed error=%s", error.message)
+            except Exception:  # noqa: BLE001 - an instance that says no more is taken for dead
+                _log.exception("heartbeat_failed")
 
     def tell(self, hint: Hint) -> None:
         """Let other instances know of something."""

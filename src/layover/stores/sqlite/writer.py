@@ -9,6 +9,7 @@ spoil the others. If no transaction can be begun, all of the group are told so a
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from concurrent.futures import Future
 from time import monotonic, sleep
@@ -29,6 +30,9 @@ T = TypeVar("T")
 # Between processes SQLite is not fair: who writes back to back can starve the others. A short break lets them in.
 _LONGEST_STRETCH = 0.05
 _BREAK = 0.002
+
+
+_log = logging.getLogger("layover.sqlite")
 
 
 class _Job(NamedTuple):
@@ -98,7 +102,11 @@ class Writer:
             if self.shared and monotonic() - stretch_began > _LONGEST_STRETCH:
                 sleep(_BREAK)
                 stretch_began = monotonic()
-            self._answer(self._together(jobs))
+            try:
+                self._answer(self._together(jobs))
+            except Exception as error:  # noqa: BLE001 - without this thread nothing would ever be written again
+                _log.exception("writer_failed jobs=%d", len(jobs))
+                self._answer([(job, error) for job in jobs])
 
     def _together(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
         try:

@@ -1,0 +1,86 @@
+"""A loop that an instance cannot do without: whatever ends it, it is begun again.
+
+An error in a claimer or a renewer must not end it while the process lives on: such an instance would look healthy and
+do nothing. So a service logs what happened, waits a little longer after each failure, and goes on. It is failing until
+a round succeeds, which its instance's health shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from layover.core.errors import LayoverError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_FIRST_PAUSE = 0.1  # seconds
+_LONGEST_PAUSE = 5.0
+
+_log = logging.getLogger("layover.service")
+
+
+class Service:
+    """Runs one loop until it returns because it was told to stop; the loop says when a round has succeeded."""
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[Service], Awaitable[None]],
+        *,
+        first_pause: float = _FIRST_PAUSE,
+        longest_pause: float = _LONGEST_PAUSE,
+    ) -> None:
+        self.name = name
+        self._run = run
+        self._first_pause = first_pause
+        self._longest_pause = longest_pause
+        self._pause = first_pause
+        self._loop = asyncio.get_running_loop()
+        self._stopped = asyncio.Event()
+        self._faulty_since: float | None = None
+        self.failures = 0  # in a row
+        self.task = self._loop.create_task(self._serve(), name=f"layover {name}")
+
+    def succeeded(self) -> None:
+        """Take note that a round has been done."""
+        if self.failures:
+            _log.info("service_recovered service=%s failures=%d", self.name, self.failures)
+            self.failures, self._pause, self._faulty_since = 0, self._first_pause, None
+
+    def stop(self) -> None:
+        """Do not wait any more before the loop is begun again: it ends by itself when it is told to."""
+        self._stopped.set()
+
+    @property
+    def dead(self) -> bool:
+        """Whether the loop has ended before it was told to."""
+        return self.task.done() and not self._stopped.is_set()
+
+    def faulty_for(self) -> float:
+        """Return for how many seconds it has failed by errors that neither the store nor anybody's input explains."""
+        return 0.0 if self._faulty_since is None else self._loop.time() - self._faulty_since
+
+    async def _serve(self) -> None:
+        while True:
+            try:
+                return await self._run(self)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next round may succeed
+                self._failed(error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), self._pause * random.uniform(0.5, 1))  # noqa: S311 - jitter
+            self._pause = min(self._pause * 2, self._longest_pause)
+
+    def _failed(self, error: Exception) -> None:
+        self.failures += 1
+        if isinstance(error, LayoverError):
+            self._faulty_since = None
+            _log.warning("service_failed service=%s failures=%d error=%s", self.name, self.failures, error.message)
+            return
+        if self._faulty_since is None:
+            self._faulty_since = self._loop.time()
+        _log.error("service_failed service=%s failures=%d", self.name, self.failures, exc_info=error)
