@@ -19,7 +19,7 @@ async def test_an_unexpected_error_between_transactions_is_told_and_the_next_is_
     path = tmp_path / "a.db"
     writer = Writer(connect(path), path)
 
-    def out_of_memory(jobs: object) -> object:
+    def out_of_memory(_jobs: object) -> object:
         raise MemoryError
 
     with monkeypatch.context() as broken:
