@@ -346,7 +346,9 @@ async def test_nodes_and_legs_come_in_pages(tmp_path: Path, what: str) -> None:
 
 @pytest.mark.parametrize("what", ["nodes", "history"])
 async def test_a_page_has_so_many_bytes(tmp_path: Path, what: str) -> None:
-    outputs = [{"id": f"n{number}", "type": "compute", "output": "x" * 1_000} for number in range(6)]
+    outputs: list[dict[str, object]] = [
+        {"id": f"n{number}", "type": "compute", "output": "x" * 1_000} for number in range(6)
+    ]
     async with served(tmp_path, settings=replace(UNLIMITED, page_bytes=2_500)) as api:
         await api.engine.register(flow(*outputs))
         done = await api.engine.start("flow", wait="end")
