@@ -67,6 +67,7 @@ class RoundsFields(NodeFields, total=False):
     for_each: str
     as_: str
     index_as: str
+    max_iterations: int
     collect: object
 
 
@@ -75,7 +76,6 @@ class LoopFields(RoundsFields, total=False):
 
     while_: str
     times: int | str
-    max_iterations: int
     break_if: str
     skip_if: str
 

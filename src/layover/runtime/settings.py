@@ -9,6 +9,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How much an instance takes on, and how patient it is."""
 
     lease_ttl: int = 30_000
+    max_iterations: int | None = 10_000  # of loops and parallels over data that say none, when they are registered
     executions: int = 1_000  # driven at once
     calls: int = 200  # made at once
     calls_by_type: dict[str, int] = {}  # the same for single node types

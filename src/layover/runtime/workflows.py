@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.authoring.workflow import Workflow
+from layover.core.definitions.bounded import bounded
 from layover.core.definitions.canonical import document
 from layover.core.definitions.node_types import TYPES
 from layover.core.plan import Plan, load
@@ -34,7 +35,7 @@ class Workflows(Opened):
 
         Its version is returned. With `functions`, a node type that is neither built in nor among them is refused.
         """
-        plan = _plan_of(definition, functions)
+        plan = await self.accepted(_plan_of(definition, functions))
         instance = self.instance
         body = msgspec.json.encode(document(plan.definition))
         name = plan.definition.name
@@ -42,6 +43,20 @@ class Workflows(Opened):
         instance.plans.keep(plan)
         instance.plans.forget(name)
         return version
+
+    async def accepted(self, plan: Plan) -> Plan:
+        """Return a plan as it is registered: containers over data that give no `max_iterations` get the default.
+
+        What is the newest version of its workflow already stays as it is, whenever it was registered.
+        """
+        most = self.instance.settings.max_iterations
+        limited = bounded(plan.definition, most) if most is not None else plan.definition
+        if limited is plan.definition:
+            return plan
+        newest = await self.instance.store.latest(plan.definition.name)
+        if newest is not None and newest.hash == plan.hash:
+            return plan
+        return load(document(limited))
 
     async def plan_of(self, workflow: str) -> Plan:
         """Return the plan of the newest version of a workflow."""

@@ -138,7 +138,8 @@ async def import_workflows(call: Call[BundleBody, AllowQuery]) -> Reply:
     One that is the newest version already stays as it is.
     """
     saved: list[SavedVersion] = []
-    for plan in await _plans(call):
+    for given in await _plans(call):
+        plan = await call.engine.accepted(given)
         name = plan.definition.name
         version = await call.engine.register(plan, audit=call.audit("workflow.save", name, hash=plan.hash))
         saved.append(SavedVersion(name=name, version=version.number, hash=version.hash))

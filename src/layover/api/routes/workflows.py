@@ -274,6 +274,7 @@ async def resume_workflow(call: Call[EmptyBody, NoQuery]) -> Reply:
 
 
 async def _saved(call: Call[bytes, AllowQuery], plan: Plan) -> Reply:
+    plan = await call.engine.accepted(plan)
     name, store = plan.definition.name, call.services.store
     newest = await store.latest(name)
     standings = await store.standings([name])

@@ -254,7 +254,7 @@ class NodeChecker:
                 "missing_field", self._place(node), f"`{node.id}` needs `for_each`: its body runs once for each item."
             )
         if kind == "branches":
-            for field in ("for_each", "collect"):
+            for field in ("for_each", "collect", "max_iterations"):
                 if self._given(node, field):
                     self._problems.add(
                         "exactly_one", self._place(node, field), f"`{field}` belongs to a `body`, not to `branches`."

@@ -120,12 +120,15 @@ class Branch(Part, frozen=True, kw_only=True):
 class Parallel(Node, frozen=True, kw_only=True):
     """Runs a body per item, or named branches, side by side."""
 
+    later = frozenset({"max_iterations"})
+
     type: Literal["parallel"] = "parallel"
     body: NestedGraph | None = None
     for_each: Expression | None = None
     branches: tuple[Branch, ...] = ()
     as_: Name = msgspec.field(name="as", default="item")
     index_as: Name = "index"
+    max_iterations: Positive | None = None
     concurrency: Positive | None = None
     on_failure: Literal["fail_fast", "wait", "continue"] = "fail_fast"
     collect: Value | Unset = UNSET

@@ -37,7 +37,7 @@ def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
         return
     turn.emit(ev.NodeScheduled(node=name, node_type=planned.node.type, attempt=1))
     turn.emit(ev.NodeStarted(node=name, attempt=1, input=items))
-    limit = planned.node.max_iterations if isinstance(planned.node, Loop) else None
+    limit = planned.node.max_iterations if isinstance(planned.node, Loop | Parallel) else None
     rounds = len(items) if isinstance(items, list) else items
     if limit is not None and isinstance(rounds, int) and rounds > limit:
         fail(turn, name, _too_many(limit))
@@ -201,4 +201,5 @@ def _complete(turn: Turn, name: str, output: object, error: ev.Error | None = No
 
 
 def _too_many(limit: int) -> ev.Error:
-    return ev.Error(code="too_many_iterations", message=f"More than {limit} iterations.", retryable=False)
+    message = f"More than {limit} iterations: `max_iterations` says how many there may be."
+    return ev.Error(code="too_many_iterations", message=message, retryable=False)
