@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence  # noqa: TC003 - read by pytest
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import Any
 
 import pytest
 
+from layover.ports.errors import StoreUnavailable
+from layover.ports.records import Append, Outcome  # noqa: TC001 - as above
 from tests.api.acting import acts, served_forgetfully
-from tests.api.harness import served
-from tests.runtime.harness import Held, Scripted, approval, call, delay, end, flow, form, until_status
+from tests.api.harness import listening, served
+from tests.runtime.harness import (
+    Between,
+    Held,
+    Scripted,
+    approval,
+    call,
+    delay,
+    end,
+    engine_on,
+    flow,
+    form,
+    until_status,
+)
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -320,3 +335,20 @@ async def test_characters_and_numbers_that_not_every_database_has_do_no_harm(
         answered = await api.post("/executions", {"workflow": "flow", **body})
 
     assert answered.status in (202, 400, 422), answered.body
+
+
+class Full(Between):
+    """A store with no room for anything."""
+
+    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        raise StoreUnavailable(f"The disk of /var/lib/secret is full; {len(appends)} appends.", code="full")
+
+
+async def test_a_full_disk_is_told_at_once(tmp_path: Path) -> None:
+    async with engine_on(Full(tmp_path), Scripted("well")) as engine, listening(engine) as api:
+        await engine.register(flow(call("a")))
+        refused = await api.post("/executions", {"workflow": "flow"})
+        assert (refused.status, refused.code) == (503, "store_unavailable")
+        assert refused.json["detail"].startswith("The disk of the database is full")
+        assert "secret" not in refused.body.decode()
+        assert not engine.instance.driver.driven

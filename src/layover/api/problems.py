@@ -127,6 +127,8 @@ def refusal_of(error: LayoverError) -> Refusal | None:
         stopping = isinstance(error, EngineClosed)
         code = "stopping" if stopping else "store_unavailable"
         message = "The server is stopping." if stopping else "The database cannot be used just now; try again."
+        if error.code == "full":
+            message = "The disk of the database is full: nothing was written. Try again when there is room."
         return Refusal(code, message, headers={"retry-after": "1"})
     if isinstance(error, InvalidDefinition):
         return Refusal("invalid_definition", "The definition cannot be used.", errors=_of_definition(error))

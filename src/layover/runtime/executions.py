@@ -13,6 +13,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
 from layover.core.payloads import plain
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED, ExecutionFilter, Head, NewExecution
 from layover.runtime.beginning import check_input
 from layover.runtime.errors import (
@@ -161,7 +162,10 @@ class Executions(Readings):
         if outcome.verdict != "passed":
             return outcome
         if begun.wish is not None and begun.message is not None and not delayed:
-            admission = await beginning.apply(begun.wish, begun.message)
+            try:
+                admission = await beginning.apply(begun.wish, begun.message)
+            except StoreUnavailable:  # it exists, and is asked for again by the message that it left for that
+                return outcome
             if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
                 raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
         if held is not None:
