@@ -8,6 +8,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -417,3 +418,30 @@ async def test_why_follows_an_execution_to_the_one_it_waits_for(tmp_path: Path) 
 
     assert reason["execution"] == point.point.child
     assert [one["kind"] for one in reason["because"]] == ["form"]
+
+
+@pytest.mark.parametrize(
+    ("path", "of"),
+    [
+        ("/executions/paused", "executions"),
+        ("/pause-points", "items"),
+        ("/pause-points?for=me", "items"),
+        ("/api/workflows/flow/paused", "executions"),
+    ],
+)
+async def test_a_page_of_what_is_paused_has_so_many_bytes(tmp_path: Path, path: str, of: str) -> None:
+    async with served(tmp_path, settings=replace(UNLIMITED, page_bytes=5_000)) as api:
+        await api.engine.register(flow(form(response="${input}")))
+        for number in range(5):
+            await api.engine.start("flow", f"{number}" * 2_000, wait="rest")
+        sizes, seen, cursor = [], [], ""
+        while True:
+            page = (await api.get(f"{path}{'&' if '?' in path else '?'}limit=4{cursor}")).json
+            sizes.append(len(page[of]))
+            seen += [msgspec.json.encode(one) for one in page[of]]
+            if page["next"] is None:
+                break
+            cursor = f"&cursor={page['next']}"
+
+    assert max(sizes) < 4
+    assert sorted(next(n for n in range(5) if str(n).encode() * 2_000 in one) for one in seen) == [0, 1, 2, 3, 4]

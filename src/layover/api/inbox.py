@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from layover.api.answering import needs_of, person_of
 from layover.api.cursors import cursor_of, parsed
+from layover.api.pages import fitting
 from layover.api.presenting.points import point_of
 from layover.api.resources.shared import ExecutionId, Page, WorkflowName
 from layover.core.engine.events import PointKind
@@ -77,7 +78,8 @@ async def listed(call: Call[Any, Any], query: ApprovalsQuery | PointsQuery, kind
         limit=most + 1,
     )
     rows, cursor = await (_inbox(call, wanted, most) if query.for_ == "me" else _page(call, wanted, most))
-    return Page(items=await _shown(call, rows), next=cursor)
+    items = fitting(await _shown(call, rows), settings.page_bytes)
+    return Page(items=items, next=_behind(rows[len(items) - 1]) if len(items) < len(rows) else cursor)
 
 
 async def _page(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:

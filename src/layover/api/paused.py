@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
@@ -49,14 +50,15 @@ async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | N
     """Return executions of a workflow that people are awaited in, the one that has waited longest first."""
     known: dict[str, list[PointRow]] = {}
     found: list[PausedExecution] = []
-    last = after
+    last, room = after, call.services.settings.page_bytes
     for _ in range(_MOST_PAGES):
         rows = await of_people(call, PointFilter(workflow=workflow, status=_NOT_DONE, after=after, limit=_PAGE))
         for index, row in enumerate(rows):
             if row.execution_id not in known:
                 await _read_ahead(call, rows[index:], min(_AHEAD, most - len(found) + 1), known)
             told = await _execution(call, row, known[row.execution_id])
-            if told is not None and len(found) == most:
+            room -= len(msgspec.json.encode(told)) if told is not None else 0
+            if told is not None and (len(found) == most or (found and room < 0)):
                 return PausedOfWorkflow(executions=found, next=cursor_of(*last) if last is not None else None)
             if told is not None:
                 found.append(told)

@@ -109,6 +109,7 @@ class PausedExecutions(Resource, frozen=True, kw_only=True):
 
     executions: list[Execution]
     count: int
+    next: str | None = None
 
 
 class Event(Resource, frozen=True, kw_only=True):

@@ -73,6 +73,7 @@ class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     workflow: _OfWorkflow | None = None
     limit: Limit = 50
+    cursor: Cursor | None = None
 
 
 class HistoryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -117,11 +118,21 @@ async def list_executions(call: Call[None, ExecutionsQuery]) -> Reply:
     return Reply(Page[ExecutionSummary](items=[summary_of(row) for row in found.rows], next=after))
 
 
-@routes.get("/executions/paused", needs=_READ, query=PausedQuery, answers={200: PausedExecutions})
+@routes.get(
+    "/executions/paused",
+    needs=_READ,
+    query=PausedQuery,
+    answers={200: PausedExecutions},
+    problems=("malformed_cursor",),
+)
 async def list_paused_executions(call: Call[None, PausedQuery]) -> Reply:
     """List executions that are paused, by an operator or until a person answers, the one paused longest first."""
-    found = await call.engine.paused(call.query.workflow, limit=min(call.query.limit, MOST))
-    return Reply(PausedExecutions(executions=[execution_of(one) for one in found], count=len(found)))
+    query, limit = call.query, min(call.query.limit, MOST)
+    found = await call.engine.paused(query.workflow, _after(query.cursor), limit + 1)
+    items = fitting([execution_of(one) for one in found[:limit]], call.services.settings.page_bytes)
+    last = found[len(items) - 1] if len(items) < len(found) else None
+    after = cursor_of(last.paused_at or 0, last.id) if last is not None else None
+    return Reply(PausedExecutions(executions=items, count=len(items), next=after))
 
 
 @routes.get("/executions/{id}", needs=_READ, answers={200: Execution}, problems=_OF_ONE)

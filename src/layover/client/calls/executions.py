@@ -122,9 +122,11 @@ class Executions:
             if cursor is None:
                 return
 
-    async def paused(self, *, workflow: str | None = None, limit: int | None = None) -> PausedExecutions:
+    async def paused(
+        self, *, workflow: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> PausedExecutions:
         """Return the executions that wait for a person, the one that has waited longest first."""
-        path = path_of("executions", "paused", workflow=workflow, limit=limit)
+        path = path_of("executions", "paused", workflow=workflow, limit=limit, cursor=cursor)
         return await self._transport.ask(Ask(method="GET", path=path), PausedExecutions)
 
     async def history(
