@@ -278,13 +278,25 @@ class SyncEngine(SyncReadings):
         roles: tuple[str, ...] = (),
         approved: bool | None = None,
         comment: str = "",
+        variables: dict[str, object] | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
     ) -> Reserved:
-        """Answer a pause point; the same `key` again is the same answer."""
+        """Answer a pause point; the same `key` again is the same answer.
+
+        The variables are set when the answer is applied, as the data of a resume are.
+        """
         return self._wait(
             self._engine.answer(
-                point, data, by=by, roles=roles, approved=approved, comment=comment, key=key, audit=audit
+                point,
+                data,
+                by=by,
+                roles=roles,
+                approved=approved,
+                comment=comment,
+                variables=variables,
+                key=key,
+                audit=audit,
             )
         )
 

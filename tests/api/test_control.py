@@ -309,6 +309,26 @@ async def test_a_resume_may_decide_the_only_approval(tmp_path: Path, body: dict[
         assert row.point.decisions[0].data == rest
 
 
+async def test_what_a_deciding_resume_brings_becomes_variables(tmp_path: Path) -> None:
+    tells = end("${vars.approved} by ${vars.approver}: ${vars.comments}", "yes")
+    reviewed = {"name": "flow", "nodes": [approval(next={"approved": "yes"}), tells]}
+    brought = {"approved": True, "approver": "john@example.com", "comments": "Looks good"}
+    async with served(tmp_path) as api:
+        execution = await resting(api, reviewed)
+        path = f"/executions/{execution['id']}/resume"
+        resumed = await api.post(path, {"resume_data": brought}, as_="mia:operator,approver")
+        assert (resumed.status, resumed.json["variables"], resumed.json["resume_data"]) == (200, brought, brought)
+        assert await ended(api, execution["id"]) == "true by john@example.com: Looks good"
+
+
+async def test_variables_of_an_answer_are_set_in_python_too(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        execution = await resting(api, flow(approval(next={"approved": "finish"}), end("${vars.approver}")))
+        point = execution["points"]["review"]
+        await api.engine.answer(point, by="mia", approved=True, variables={"approver": "mia"})
+        assert await ended(api, execution["id"]) == "mia"
+
+
 async def test_who_resumes_decides_only_what_they_may(tmp_path: Path) -> None:
     asked = flow(approval(approvers={"users": ["mia"]}))
     async with served(tmp_path) as api:

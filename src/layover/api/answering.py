@@ -53,11 +53,12 @@ _POINT_ID: Final = re.compile(r"[!-~]{1,200}")
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody answers; for an approval `approved` decides."""
+    """What somebody answers; for an approval `approved` decides. The variables are set when it is applied."""
 
     data: object = None
     approved: bool | None = None
     comment: str = ""
+    variables: dict[str, object] = {}
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +118,7 @@ async def answer(call: Call[Any, Any], row: PointRow, given: Given) -> Taken:
             roles=caller.roles,
             approved=given.approved,
             comment=given.comment,
+            variables=given.variables,
             key=key_of(call, act),
             audit=entry_of(
                 call, act, point.id, execution_id=row.execution_id, context_id=context, comment=given.comment or None

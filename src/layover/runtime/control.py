@@ -144,15 +144,27 @@ class Control(Executions):
         roles: tuple[str, ...] = (),
         approved: bool | None = None,
         comment: str = "",
+        variables: dict[str, object] | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
     ) -> Reserved:
-        """Answer a pause point; the same `key` again is the same answer."""
+        """Answer a pause point; the same `key` again is the same answer.
+
+        The variables are set when the answer is applied, as the data of a resume are.
+        """
         instance = self.instance
         now = instance.clock.now()
         _check_point(point)
+        brought = cast("dict[str, object]", plain(variables or {}))
         given = cmd.Answer(
-            point=point, by=by, roles=roles, data=plain(data), approved=approved, comment=comment, at=now
+            point=point,
+            by=by,
+            roles=roles,
+            data=plain(data),
+            approved=approved,
+            comment=comment,
+            at=now,
+            variables=brought,
         )
         plain((by, roles, comment))  # what cannot be written is refused here, before it goes along with others
         source = _act(f"answer:{point}:{approved}", by, key).source

@@ -170,3 +170,32 @@ def test_an_escalation_can_be_an_expression() -> None:
     ).start(["cfo"])
     flow.skip(HOUR)
     assert flow.answer("a", approved=True, by="cfo").status == "completed"
+
+
+def test_variables_that_a_decision_brings_are_set_when_it_is_applied() -> None:
+    flow = rehearse(
+        """
+  - {id: r, type: approval, need: 2, next: {approved: o}}
+  - {id: o, type: compute, output: "${vars.approver}, ${vars.seen}"}
+"""
+    ).start()
+    point = flow.point("r").id
+    flow.send(Answer(point=point, by="ann", approved=True, variables={"seen": 1, "approver": "ann"}))
+    assert flow.state.scopes[""].variables == {"count": 0}
+    flow.send(Answer(point=point, by="bob", approved=True, variables={"approver": "bob"}))
+    assert flow.output == "bob, 1"
+    assert flow.state.facts.resume_data == {"seen": 1, "approver": "bob"}
+
+
+def test_variables_that_an_answer_brings_in_a_branch_are_set_there_and_in_the_execution() -> None:
+    flow = rehearse(
+        """
+  - id: p
+    type: parallel
+    branches:
+      - {id: a, body: [{id: w, type: form, next: o}, {id: o, type: compute, output: "${vars.n}"}]}
+"""
+    ).start()
+    flow.send(Answer(point=flow.point("w:p.a").id, by="ann", variables={"n": 3}))
+    assert flow.output == {"a": 3}
+    assert flow.state.scopes[""].variables == {"count": 0, "n": 3}

@@ -76,7 +76,8 @@ async def pause_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
 async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
     """Let an execution go on that an operator holds; with `approved`, decide what it waits for.
 
-    Whoever decides must be among those who are asked, as with the approval itself.
+    `resume_data` becomes part of the variables: at once, or when the decision is applied. Whoever decides must be among
+    those who are asked, as with the approval itself.
     """
     body = call.body
     if body.approved is not None:
@@ -161,7 +162,9 @@ async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Exe
     row = await _sole_approval(call, view)
     held = body.approved is not None and await _is_held(call)
     rest = {} if held else {name: value for name, value in (body.resume_data or {}).items() if name != "approved"}
-    taken = await answer(call, row, Given(data=rest or None, approved=approved, comment=body.reason or ""))
+    brought = {} if held else (body.resume_data or {})
+    given = Given(data=rest or None, approved=approved, comment=body.reason or "", variables=brought)
+    taken = await answer(call, row, given)
     if held:
         return await _resumed(call)
     if taken.reserved is not None:

@@ -78,7 +78,8 @@ def _change_point(state: Execution, point: Point) -> None:
 
 def decided(state: Execution, event: ev.PausePointDecided, _at: int) -> None:
     point = state.points[event.point]
-    _change_point(state, replace(point, decisions=(*point.decisions, event.decision)))
+    variables = {**point.variables, **event.variables}
+    _change_point(state, replace(point, decisions=(*point.decisions, event.decision), variables=variables))
 
 
 def received(state: Execution, event: ev.PausePointReceived, _at: int) -> None:
@@ -144,6 +145,7 @@ def answered(state: Execution, event: ev.PausePointAnswered, at: int) -> None:
             turn=turn,
             held=False,
             answered_at=at if event.at is None else event.at,
+            variables={**point.variables, **event.variables},
         ),
     )
     state.answered.put(turn, event.point)
@@ -177,6 +179,7 @@ def point_ended(
             answered=facts.answered if asked_within else point.node,
             resume_count=facts.resume_count + 1,
             resumed_at=at,
+            resume_data=point.variables or facts.resume_data,
         )
     cancelled = isinstance(event, ev.PausePointCancelled)
     doubt = node.doubt and (cancelled or not point.doubt)

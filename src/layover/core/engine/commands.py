@@ -125,7 +125,10 @@ class Wake(Command, frozen=True, kw_only=True):
 
 
 class Answer(Command, frozen=True, kw_only=True):
-    """A person answers a pause point; for an approval `approved` decides. `at` is when they did, if not just now."""
+    """A person answers a pause point; for an approval `approved` decides. `at` is when they did, if not just now.
+
+    The `variables` are set when the answer is applied.
+    """
 
     point: str
     by: str = ""
@@ -134,6 +137,7 @@ class Answer(Command, frozen=True, kw_only=True):
     approved: bool | None = None
     comment: str = ""
     at: int | None = None
+    variables: dict[str, object] = {}
 
 
 class Delegate(Command, frozen=True, kw_only=True):

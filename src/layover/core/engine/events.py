@@ -337,10 +337,11 @@ class PausePointOpened(Event, frozen=True, kw_only=True, tag="point_opened"):
 
 
 class PausePointDecided(Event, frozen=True, kw_only=True, tag="point_decided"):
-    """One of the people who are asked has decided."""
+    """One of the people who are asked has decided; the variables are set when it is applied."""
 
     point: str
     decision: Decision
+    variables: dict[str, object] = {}
 
 
 class PausePointReceived(Event, frozen=True, kw_only=True, tag="point_received"):
@@ -394,7 +395,10 @@ class PausePointReleased(Event, frozen=True, kw_only=True, tag="point_released")
 
 
 class PausePointAnswered(Event, frozen=True, kw_only=True, tag="point_answered"):
-    """The point has its answer: how the node will leave, and with which output; given `at`, if not just now."""
+    """The point has its answer: how the node will leave, and with which output; given `at`, if not just now.
+
+    The variables are set when it is applied.
+    """
 
     point: str
     port: str = "done"
@@ -402,6 +406,7 @@ class PausePointAnswered(Event, frozen=True, kw_only=True, tag="point_answered")
     error: Error | None = None
     by: str | None = None
     at: int | None = None
+    variables: dict[str, object] = {}
 
 
 class PausePointApplied(Event, frozen=True, kw_only=True, tag="point_applied"):

@@ -18,6 +18,7 @@ from layover.core.engine.approvals import decision_output, settle_approval
 from layover.core.engine.begin import attempt, complete, user_names
 from layover.core.engine.failures import TIMEOUT, attempt_failed, error_of, fail
 from layover.core.engine.going_back import call_out, give_up
+from layover.core.engine.movement import variable_scope
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 from layover.core.people import Person, Refusal, Rules, check_delegation
@@ -44,12 +45,16 @@ def answer(turn: Turn, command: cmd.Answer) -> None:
     point = turn.state.points[command.point]
     at = command.at if command.at != turn.now else None
     if point.kind == "form":
-        turn.emit(ev.PausePointAnswered(point=point.id, output=command.data, by=command.by, at=at))
+        turn.emit(
+            ev.PausePointAnswered(
+                point=point.id, output=command.data, by=command.by, at=at, variables=command.variables
+            )
+        )
         return
     decision = decision_of(point, command, turn.now if at is None else at)
     if decision is None:
         return
-    turn.emit(ev.PausePointDecided(point=point.id, decision=decision))
+    turn.emit(ev.PausePointDecided(point=point.id, decision=decision, variables=command.variables))
     settle_approval(turn, point.id, at)
 
 
@@ -127,6 +132,8 @@ def next_answered(turn: Turn) -> Point | None:
 def apply(turn: Turn, point: Point) -> None:
     """Go on from a point that has been answered."""
     turn.emit(ev.PausePointApplied(point=point.id, call=call_out(turn, point)))
+    if point.variables:
+        _set_variables(turn, point)
     if point.doubt:
         _settle_doubt(turn, point)
     elif point.key:
@@ -135,6 +142,13 @@ def apply(turn: Turn, point: Point) -> None:
         attempt_failed(turn, point.node, point.error)
     else:
         _leave(turn, point.node, point.port, point.output)
+
+
+def _set_variables(turn: Turn, point: Point) -> None:
+    """Set what an answer brought: in the execution, as a resume does, and where what follows in a branch reads it."""
+    scopes = dict.fromkeys(("", variable_scope(turn.state, turn.scope_of(point.node))))
+    for scope in scopes:
+        turn.emit(ev.VariableSet(scope=scope, values=point.variables))
 
 
 def _settle_doubt(turn: Turn, point: Point) -> None:

@@ -138,6 +138,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     beat_by: int | None = None
     doubt: bool = False
     answered_at: int | None = None
+    variables: dict[str, object] = {}  # which those who answered brought
     branch: InBranch | None = None
     round: InRound | None = None
 
@@ -176,7 +177,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     order: int = 0
     resume_count: int = 0
     resumed_at: int = 0
-    resume_data: dict[str, object] | None = None  # what the last operator's resume brought
+    resume_data: dict[str, object] | None = None  # what the last resume brought that had any
     legs: int = 0
     in_flight: tuple[str, ...] = ()
     fates: dict[str, Fate] = {}
