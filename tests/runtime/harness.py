@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Head
     from layover.ports.store import Store
 
-PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10, "grace": 100}
+PROMPT: dict[str, int] = {"poll": 20, "command_poll": 10, "wait_poll": 100, "grace": 100}
 HOUR = 3_600_000
 YEAR = 365 * 24 * HOUR
 

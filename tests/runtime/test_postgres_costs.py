@@ -39,7 +39,7 @@ MOST_FOR_A_RESUME = 4_501
 MOST_TO_BEGIN_IN_A_GROUP = 1_173
 MOST_TO_MOVE_IN_A_GROUP = 369
 # What somebody reads who waits for an execution, and word to other instances: how often depends on who comes first.
-OF_WAITING = frozenset({"execution", "load", "notify"})
+OF_WAITING = frozenset({"execution", "heads", "load", "notify"})
 OF_DRIVER = "the driver, about types"
 # Which version of a workflow is the newest is looked up again after a second, on a machine that is that slow.
 OF_PLANS = frozenset({"latest_version", "standings_of"})

@@ -9,7 +9,7 @@ import pytest
 from layover import Options
 from layover.core.engine import events as ev
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import Claim, Claims, Command  # noqa: TC001 - as the store has it
+from layover.ports.records import Claim, Claims  # noqa: TC001 - as the store has it
 from layover.runtime.legs import leg_id, legs
 from layover.runtime.verify import violations
 from tests.runtime.harness import (
@@ -65,7 +65,7 @@ async def test_what_failed_in_line_gets_in_line_again(tmp_path: Path, delay: int
 
 
 class Away(Between):
-    """A store that cannot read commands once, after it has given out an execution."""
+    """A store that cannot look for commands once, after it has given out an execution."""
 
     is_claimed = has_failed = False
 
@@ -74,11 +74,11 @@ class Away(Between):
         self.is_claimed = self.is_claimed or claim.execution_id is not None
         return claims
 
-    async def commands(self, execution_id: str, after: int) -> list[Command]:
+    async def is_taken(self, execution_id: str, source: str) -> bool:
         if self.is_claimed and not self.has_failed:
             self.has_failed = True
             raise StoreUnavailable("The database is away.")
-        return await self.store.commands(execution_id, after)
+        return await self.store.is_taken(execution_id, source)
 
 
 async def test_whoever_failed_to_reopen_it_may_try_again_at_once(tmp_path: Path) -> None:

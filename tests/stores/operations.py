@@ -280,6 +280,14 @@ class Operations(Accesses):
         execution_id, after = self._id(), self._dice.randrange(-1, 4)
         return lambda store: store.commands(execution_id, after)
 
+    def draw_is_taken(self) -> Callable[[Store], Awaitable[object]]:
+        execution_id, source = self._id(), self._dice.choice(("x", "y", "answer 7", ""))
+        return lambda store: store.is_taken(execution_id, source)
+
+    def draw_heads(self) -> Callable[[Store], Awaitable[object]]:
+        ids = self._ids()
+        return lambda store: store.heads(ids)
+
     def draw_unread(self) -> Callable[[Store], Awaitable[object]]:
         seen = [(execution_id, self._dice.randrange(4)) for execution_id in self._ids()]
         return lambda store: store.unread(seen)

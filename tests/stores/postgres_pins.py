@@ -28,6 +28,8 @@ PINNED = {
         "events_pkey (execution_id, seq, era)",
     },
     "unread": {"heads_pkey (execution_id)"},
+    "heads": {"heads_pkey (execution_id)"},
+    "command_by_source": {"commands_by_source (execution_id, source, source_n)"},
     "commands_after": {"commands_pkey (execution_id, n)"},
     "commands_of_many": {"commands_pkey (execution_id, n)"},
     "enqueue": {"heads_pkey (execution_id)", "commands_by_source (execution_id, source, source_n)"},

@@ -33,6 +33,27 @@ async def test_commands_are_read_from_after_a_place_on(store: Store) -> None:
     assert await store.commands(uid(7), 0) == []
 
 
+async def test_a_command_is_found_by_its_source(store: Store) -> None:
+    await create(store)
+    await create(store, 2)
+    await enqueue(store, source="api:1")
+    assert await store.is_taken(uid(1), "api:1")
+    assert not await store.is_taken(uid(1), "api:2")
+    assert not await store.is_taken(uid(2), "api:1")
+    assert not await store.is_taken(uid(7), "api:1")
+
+
+async def test_heads_are_read_in_the_order_in_which_they_are_asked_for(store: Store) -> None:
+    for n in (1, 2):
+        await create(store, n)
+    found = await store.heads([uid(2), uid(7), uid(1), uid(2)])
+    assert [head and head.execution_id for head in found] == [uid(2), None, uid(1), uid(2)]
+    row = await store.get(uid(1))
+    assert row is not None
+    assert found[2] == row.head
+    assert await store.heads([]) == []
+
+
 async def test_executions_with_commands_that_were_not_seen_are_found(store: Store) -> None:
     for n in (1, 2, 3):
         await create(store, n)

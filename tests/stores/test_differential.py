@@ -43,6 +43,8 @@ WAYS = {
         "release": "done nothing malformed_id",
         "load": "some nothing malformed_id",
         "commands": "some nothing malformed_id",
+        "is_taken": "some nothing malformed_id",
+        "heads": "some nothing malformed_id",
         "unread": "some nothing malformed_id",
         "enqueue": "taken repeated nothing unknown_execution execution_closed malformed_id",
         "answer": "open answered claimed repeated unknown_point point_expired already_answered point_closed "
@@ -106,6 +108,8 @@ READS = {  # to compare everything after each of these as well takes as long as 
     *(
         "load",
         "commands",
+        "is_taken",
+        "heads",
         "unread",
         "version",
         "latest",

@@ -46,6 +46,8 @@ CALLS: dict[str, Callable[[Store, str], Awaitable[object]]] = {
     ),
     "load": lambda store, id_: store.load([uid(1), id_]),
     "commands": lambda store, id_: store.commands(id_, 0),
+    "is_taken": lambda store, id_: store.is_taken(id_, "s"),
+    "heads": lambda store, id_: store.heads([uid(1), id_]),
     "unread": lambda store, id_: store.unread([(uid(1), 0), (id_, 0)]),
     "enqueue": lambda store, id_: store.enqueue(
         [Enqueue(execution_id=one, kind="Pause", body=b"{}", source="s") for one in (uid(1), id_)], 1

@@ -86,6 +86,8 @@ async def test_a_closed_store_says_so(store: Store) -> None:
         store.commands(uid(1), 0),
         store.enqueue([], 1),
         store.unread([]),
+        store.heads([]),
+        store.is_taken(uid(1), "s"),
         store.save_version("order", "h", b"{}", 1),
         store.version("h"),
         store.get(uid(1)),

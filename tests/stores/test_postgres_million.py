@@ -149,6 +149,8 @@ DEEDS: dict[str, Deed] = {
     "renew": lambda db: claiming.renew(db, "me", LEASES, NOW + 60_000),
     "release": lambda db: claiming.release(db, "me", LEASES, NOW, (), None),
     "load": lambda db: reading.load_for_all(db, [[uid(x) for x in some(1)]]),
+    "heads": lambda db: reading.heads(db, [uid(x) for x in some(1)]),
+    "command_by_source": lambda db: reading.is_taken(db, uid(105), "api:1"),
     "unread": lambda db: reading.unread(db, [(uid(x), 0) for x in some(1)]),
     "commands_of_many": lambda db: reading.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),
     "enqueue": lambda db: commanding.enqueue(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ExecutionRow,
         Fault,
         Gauges,
+        Head,
         Lease,
         Liveness,
         Loaded,
@@ -93,6 +94,12 @@ class RunPlane(Protocol):
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read the commands of an execution that came after one of them."""
+
+    async def is_taken(self, execution_id: str, source: str) -> bool:
+        """Tell whether an execution was sent a command from a source before."""
+
+    async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
+        """Read the heads of executions."""
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Return those executions that have commands beyond the number that their driver has seen."""

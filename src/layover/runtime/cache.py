@@ -54,6 +54,16 @@ class StateCache:
             return None
         return kept
 
+    def __contains__(self, execution_id: str) -> bool:
+        return execution_id in self._kept
+
+    def peek(self, head: Head) -> Kept | None:
+        """Return a state that is still what the log says, to be read at once: it stays here, for the next to take."""
+        kept = self._kept.get(head.execution_id)
+        if kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch):
+            return None
+        return kept
+
     def _drop(self, execution_id: str) -> Kept | None:
         kept = self._kept.pop(execution_id, None)
         if kept is not None:

@@ -349,11 +349,11 @@ class Control(Executions):
         if not source:
             return False
         store = self.instance.store
-        if any(one.source == source for one in await store.commands(execution_id, 0)):
+        if await store.is_taken(execution_id, source):
             return True
-        since = 0
+        since, written = 0, source.encode()
         while source.startswith(_REOPENING) and (entries := await store.history(execution_id, since, _A_PAGE)):
-            events = [event for entry in entries for event in decode_events(entry.events)]
+            events = [one for entry in entries if written in entry.events for one in decode_events(entry.events)]
             if any(isinstance(event, ExecutionReopened) and event.key == source for event in events):
                 return True
             since = entries[-1].seq + entries[-1].count

@@ -82,6 +82,7 @@ class Driver:
         self.listeners = listeners
         self.meters = meters
         self.cache = StateCache(settings.cache_bytes)
+        self.ended = StateCache(settings.ended_bytes)
         self.driven: dict[str, Driven] = {}
         self.stopping = False
         self.freed = asyncio.Event()
@@ -220,6 +221,13 @@ class Driver:
         entries = await self._store.history(head.execution_id, head.last_seq, 1)
         return kept._replace(last_at=entries[-1].at) if entries else kept
 
+    def known(self, head: Head) -> Kept | None:
+        """Return the state of an execution at rest or at its end, if it is kept here and still what the log says.
+
+        It is for reading at once: after the next await it may belong to another leg.
+        """
+        return self.cache.peek(head) or self.ended.peek(head)
+
     def go_on(
         self,
         claimed: Claimed,
@@ -287,10 +295,9 @@ class Driver:
     # Letting go
 
     def rested(self, driven: Driven, rest: Rest) -> None:
-        """Keep the state of an execution that has come to rest, and tell whoever waits for that."""
+        """Keep the state of an execution that has come to rest or to its end, and tell whoever waits for that."""
         self.forget(driven)
-        if not driven.state.facts.closed:
-            self.cache.put(driven.id, driven.keep())
+        (self.ended if driven.state.facts.closed else self.cache).put(driven.id, driven.keep())
         self.listeners.changed(driven.id)
         if driven.taken_up:
             self.tell_others(Hint(kind="rest", execution_id=driven.id))
@@ -359,6 +366,8 @@ class Driver:
             await self._store.release(self.instance, leases, wake_at, missing)
         except StoreError as error:  # the leases run out by themselves
             _log.warning("release_failed executions=%d error=%s", len(leases), error.message)
+        for lease in leases:
+            self.listeners.changed(lease.execution_id)
 
     async def _release_for_later(self, leases: list[Lease], after: int, missing: tuple[str, ...] = ()) -> None:
         """Give back what cannot be gone on with here; it is due after some time, whatever it is sent meanwhile."""

@@ -12,7 +12,7 @@ from layover.core.definitions.durations import LONGEST_DURATION, parse_duration
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import AnyEvent
-from layover.core.payloads import plain
+from layover.core.payloads import own, plain
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED, ExecutionFilter, Head, NewExecution
 from layover.runtime.beginning import check_input
@@ -189,11 +189,12 @@ class Executions(Readings):
         whoever started it.
         """
         id_ = checked_id(execution_id)
+        listeners = self.instance.listeners
         if until == "people":
             await self._until_people(id_)
         else:
-            await self.instance.listeners.until(id_, _is_closed if until == "end" else _is_at_rest)
-        return await self.get(id_)
+            await listeners.until(id_, _is_closed if until == "end" else _is_at_rest)
+        return await listeners.patiently(lambda: self.get(id_))
 
     async def _until_people(self, execution_id: str) -> None:
         seen = -1
@@ -205,19 +206,25 @@ class Executions(Readings):
             head = await self.instance.listeners.until(execution_id, is_as_wanted)
             if head is None or head.status != "waiting":
                 return
-            points = await self._points_of(execution_id, ("open",))
+            points = await self.instance.listeners.patiently(lambda: self._points_of(execution_id, ("open",)))
             if any("response" in row.point.details for row in points):
                 return
             seen = head.last_seq
 
     async def result(self, execution_id: str) -> object:
         """Return what an execution gives, once it has; raise what it failed with."""
-        execution = await self.wait(execution_id)
-        if execution.status == "failed" and execution.error is not None:
-            raise ExecutionFailed(execution.id, execution.error)
-        if execution.status == "cancelled":
-            raise ExecutionCancelled(f"The execution {execution.id} was cancelled: {execution.outcome_reason}")
-        return execution.output
+        id_ = checked_id(execution_id)
+        listeners = self.instance.listeners
+        head = await listeners.until(id_, _is_closed)
+        known = self.instance.driver.known(head) if head is not None else None
+        if known is None:
+            known = (await listeners.patiently(lambda: self._load(id_)))[1]
+        facts = known.state.facts
+        if facts.closed == "failed" and facts.error is not None:
+            raise ExecutionFailed(id_, facts.error)
+        if facts.closed == "cancelled":
+            raise ExecutionCancelled(f"The execution {id_} was cancelled: {facts.outcome_reason}")
+        return own(facts.output)
 
     async def list(  # noqa: PLR0913 - each is named where it is given
         self,

@@ -43,7 +43,7 @@ class Instance:
         self.clock = clock
         self.registry = registry
         self.plans = Plans(store)
-        self.listeners = Listeners(store)
+        self.listeners = Listeners(store, longest_pause=settings.wait_poll)
         self.log_views = LogViews(store, settings.log_view_bytes)
         self.meters = Meters()
         self.critical = CriticalSections()
@@ -60,6 +60,7 @@ class Instance:
             plans=self.plans,
             meters=self.meters,
         )
+        self.listeners.driven = self.driver.driven
         self.beginning = Beginning(store, self.driver, self.plans)
         self.switchboard = Switchboard(store, self.driver)
         self.courier = Courier(store, self.driver, self.beginning, self.switchboard)

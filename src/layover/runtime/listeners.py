@@ -1,54 +1,145 @@
-"""Who waits for an execution to come to rest or to its end.
+"""Who waits for an execution to be as they want it.
 
-What happens here is told at once. What happens elsewhere is found by looking at the store again, each time a little
-later.
+What this process commits wakes its waiters at once. What other processes did is found by looking: there is one look
+for all that are waited for, and not one for each waiter. A waiter is looked for soon after it came, then less and less
+often, at moments that all who wait as long have in common. Executions that are driven here need no look at all.
+
+While the store cannot be reached, waiters wait on: the look is repeated until the store is back.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from layover.ports.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Container
 
     from layover.ports.records import Head
     from layover.ports.store import Store
 
-_FIRST_LOOK = 0.05
-_LONGEST_PAUSE = 1.0
+T = TypeVar("T")
+
+_FIRST_LOOK = 0.05  # seconds
+_FIRST_RETRY = 0.05
+_LONGEST_RETRY = 1.0
+_MOST_AT_ONCE = 500  # heads in one statement
+
+_log = logging.getLogger("layover.listeners")
+
+
+class _Waiter:
+    """Someone who waits for an execution."""
+
+    __slots__ = ("pause", "told", "wanted")
+
+    def __init__(self, wanted: Callable[[Head], bool], told: asyncio.Future[Head | None], pause: float) -> None:
+        self.wanted = wanted
+        self.told = told
+        self.pause = pause  # until the look after the next one
 
 
 class Listeners:
-    """Tells those who wait that an execution has changed."""
+    """Tells those who wait that an execution is as they want it."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, longest_pause: int, driven: Container[str] = ()) -> None:
         self._store = store
-        self.waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._longest = longest_pause / 1000
+        self.driven = driven  # what this instance drives: its commits are told
+        self.waiting: dict[str, list[_Waiter]] = {}
+        self._changed: dict[str, None] = {}  # executions to look at now, in their order
+        self._look: asyncio.Task[None] | None = None
+        self._rounds: dict[float, list[tuple[str, _Waiter]]] = {}  # by the moments at which they are looked for
 
     def changed(self, execution_id: str) -> None:
-        """Tell those who wait for an execution that something has happened to it."""
-        for waiting in self.waiting.pop(execution_id, ()):
-            if not waiting.done():
-                waiting.set_result(None)
+        """Look at an execution that something has happened to, if anyone waits for it."""
+        if execution_id in self.waiting:
+            self._changed[execution_id] = None
+            if self._look is None:
+                self._look = self._loop.create_task(self._look_at_changed())
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
         """Return the head of an execution once it is as wanted; None if there is no such execution."""
-        pause = _FIRST_LOOK
+        waiter = _Waiter(wanted, self._loop.create_future(), _FIRST_LOOK)
+        self.waiting.setdefault(execution_id, []).append(waiter)
+        self.changed(execution_id)
+        self._look_later(execution_id, waiter)
+        try:
+            return await waiter.told
+        finally:
+            others = self.waiting[execution_id]
+            others.remove(waiter)
+            if not others:
+                del self.waiting[execution_id]
+
+    async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Read something for someone who has waited; while the store cannot be reached, they wait on."""
+        pause = _FIRST_RETRY
         while True:
-            told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            waiting = self.waiting.setdefault(execution_id, [])
-            waiting.append(told)
             try:
-                row = await self._store.get(execution_id)
-                if row is None or wanted(row.head):
-                    return row.head if row is not None else None
-                async with asyncio.timeout(pause):
-                    await told
-            except TimeoutError:
-                pause = min(pause * 2, _LONGEST_PAUSE)
-            finally:
-                if told in waiting:
-                    waiting.remove(told)
-                if not waiting and self.waiting.get(execution_id) is waiting:
-                    del self.waiting[execution_id]
+                return await read()
+            except StoreUnavailable as error:
+                if error.code == "closed":
+                    raise
+                _log.warning("read_failed error=%s", error.message)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_RETRY)
+
+    # Looking
+
+    async def _look_at_changed(self) -> None:
+        """Look until nothing is left to look at."""
+        try:
+            while ids := list(self._changed)[:_MOST_AT_ONCE]:
+                for id_ in ids:
+                    del self._changed[id_]
+                try:
+                    self._found(ids, await self.patiently(partial(self._store.heads, ids)))
+                except Exception as error:  # noqa: BLE001 - it belongs to those who wait
+                    self._fail(ids, error)
+        finally:
+            self._look = None
+
+    def _found(self, ids: list[str], heads: list[Head | None]) -> None:
+        """Tell those who wait how things stand, if that is what they wait for."""
+        for id_, head in zip(ids, heads, strict=True):
+            for waiter in self.waiting.get(id_, ()):
+                if waiter.told.done():
+                    continue
+                try:
+                    if head is None or waiter.wanted(head):
+                        waiter.told.set_result(head)
+                except Exception as error:  # noqa: BLE001 - a fault of the one who asked
+                    waiter.told.set_exception(error)
+
+    def _fail(self, ids: list[str], error: Exception) -> None:
+        for id_ in ids:
+            for waiter in self.waiting.get(id_, ()):
+                if not waiter.told.done():
+                    waiter.told.set_exception(error)
+
+    # What happens elsewhere
+
+    def _look_later(self, execution_id: str, waiter: _Waiter) -> None:
+        """Have a waiter looked for after its pause, together with others whose pause is as long."""
+        at = (self._loop.time() // waiter.pause + 1) * waiter.pause
+        waiter.pause = min(waiter.pause * 2, self._longest)
+        together = self._rounds.get(at)
+        if together is None:
+            together = self._rounds[at] = []
+            self._loop.call_at(at, self._look_around, at)
+        together.append((execution_id, waiter))
+
+    def _look_around(self, at: float) -> None:
+        """Look at what is waited for and driven elsewhere, or not at all."""
+        for execution_id, waiter in self._rounds.pop(at):
+            if waiter.told.done():
+                continue
+            if execution_id not in self.driven:
+                self.changed(execution_id)
+            self._look_later(execution_id, waiter)

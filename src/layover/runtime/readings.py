@@ -41,8 +41,13 @@ class Readings(Standings):
 
     async def get(self, execution_id: str) -> Execution:
         """Return an execution as it is now."""
-        row, kept = await self._load(execution_id)
-        return _viewed(row, kept)
+        id_, driver = checked_id(execution_id), self.instance.driver
+        if id_ in driver.cache or id_ in driver.ended:
+            row = await self.row(id_)
+            known = driver.known(row.head)
+            if known is not None:
+                return _viewed(row, known)
+        return _viewed(*await self._load(id_))
 
     async def row(self, execution_id: str) -> ExecutionRow:
         """Return an execution as a list has it, without what its log tells."""

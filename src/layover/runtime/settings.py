@@ -17,6 +17,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     give_back_after: int = 1_000  # an execution that has waited so long for a place is left to whoever has one
     abandoned_threads: int = 32  # that are replaced while functions whose calls were given up hold them
     cache_bytes: int = 6_000_000  # of memory for states that have come to rest, so that they need not be read again
+    ended_bytes: int = 2_000_000  # the same for states that have come to their end, for those who ask for their results
     log_view_bytes: int = 20_000_000  # of memory for the nodes and legs that logs tell of, for the pages of long lists
     leg_flush: int = 2_000  # how long an execution that is durable by the leg goes on without writing
     snapshot_every: int = 500  # events, while an execution is driven
@@ -27,6 +28,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     poll: int = 1_000  # the longest time between two looks for something due
     command_poll: int = 200  # the same for commands that others sent to what is driven here
     act_wait: int = 10_000  # how long a pause, resume, cancel and the like waits until its execution has applied it
+    wait_poll: int = 1_000  # the same for what is waited for here, and driven elsewhere
     outbox_poll: int = 2_000  # the same for messages that others have left undelivered
     jitter: bool = True  # the moments of retries are spread by chance, as their policies say
     drain: int = 30_000  # how long a pause waits for calls that are out

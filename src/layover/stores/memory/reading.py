@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Entry,
         ExecutionFilter,
         Gauges,
+        Head,
         PausedFilter,
         PointFilter,
         PointRow,
@@ -50,6 +51,18 @@ def commands(db: MemoryDatabase, execution_id: str, after: int) -> list[Command]
     """Read the commands of an execution that came after one of them."""
     check_ids([execution_id])
     return [command for command in db.commands.get(execution_id, []) if command.n > after]
+
+
+def is_taken(db: MemoryDatabase, execution_id: str, source: str) -> bool:
+    """Return whether an execution was sent a command from a source before."""
+    check_ids([execution_id])
+    return any((one.source, one.source_n) == (source, 0) for one in db.commands.get(execution_id, ()))
+
+
+def heads(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Head | None]:
+    """Read the heads of executions."""
+    check_ids(execution_ids)
+    return [db.heads.get(id_) for id_ in execution_ids]
 
 
 def unread(db: MemoryDatabase, seen: Sequence[tuple[str, int]]) -> list[str]:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ExecutionFilter,
         ExecutionRow,
         Gauges,
+        Head,
         Lease,
         Loaded,
         Message,
@@ -143,6 +144,14 @@ class MemoryStore(MemoryAccess):
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
         return reading.commands(await self._turn(), execution_id, after)
+
+    async def is_taken(self, execution_id: str, source: str) -> bool:
+        """Tell whether there was a command from a source."""
+        return reading.is_taken(await self._turn(), execution_id, source)
+
+    async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
+        """Read heads."""
+        return reading.heads(await self._turn(), execution_ids)
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent."""

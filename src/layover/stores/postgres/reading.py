@@ -15,6 +15,7 @@ from layover.stores.postgres.rows import (
     command_of,
     entry_of,
     execution_of,
+    head_of,
     point_of,
     version_of,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Entry,
         ExecutionRow,
         Gauges,
+        Head,
         PausedFilter,
         PointFilter,
         PointRow,
@@ -75,6 +77,17 @@ async def commands_of_many(db: Runs, execution_ids: Sequence[str], afters: Seque
     for execution_id, *columns in await db.fetch("commands_of_many", execution_ids, afters):
         found.setdefault(execution_id, []).append(command_of(columns))
     return found
+
+
+async def is_taken(db: Runs, execution_id: str, source: str) -> bool:
+    """Return whether an execution was sent a command from a source before."""
+    return await db.fetchval("command_by_source", execution_id, source) is not None
+
+
+async def heads(db: Runs, execution_ids: Sequence[str]) -> list[Head | None]:
+    """Read the heads of executions."""
+    found = {row[0]: head_of(row) for row in await db.fetch("heads", list(dict.fromkeys(execution_ids)))}
+    return [found.get(id_) for id_ in execution_ids]
 
 
 async def unread(db: Runs, seen: Sequence[tuple[str, int]]) -> list[str]:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         ExecutionRow,
         Fault,
         Gauges,
+        Head,
         Lease,
         Loaded,
         Message,
@@ -262,6 +263,16 @@ class PostgresStore(PostgresAccess):
         """Read commands."""
         check_ids([execution_id])
         return await reading.commands_after(self._db, execution_id, after)
+
+    async def is_taken(self, execution_id: str, source: str) -> bool:
+        """Tell whether there was a command from a source."""
+        check_ids([execution_id])
+        return await reading.is_taken(self._db, execution_id, source)
+
+    async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
+        """Read heads."""
+        check_ids(execution_ids)
+        return await reading.heads(self._db, execution_ids)
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent."""

@@ -70,6 +70,16 @@ def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[Command]
     return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
 
 
+def is_taken(db: apsw.Connection, id_: bytes, source: str) -> bool:
+    """Return whether an execution was sent a command from a source before."""
+    return db.execute(SQL["command_by_source"], {"id": id_, "source": source, "source_n": 0}).get is not None
+
+
+def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
+    """Read the heads of executions."""
+    return [head_by(db, id_) for id_ in ids]
+
+
 def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
     """Return those executions that have commands beyond the number that their driver has seen."""
     return [id_ for id_, n in seen if db.execute(SQL["has_unread"], {"id": key(id_), "seen": n}).get is not None]

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         ExecutionRow,
         Fault,
         Gauges,
+        Head,
         Lease,
         Loaded,
         Message,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FEW = 4  # executions, or entries of a log, that are read at a glance: more of them could hold up the loop
+_SOME_HEADS = 50  # that are read at a glance: each takes microseconds
 _BETWEEN_LOOKS = 0.5
 
 
@@ -227,6 +229,16 @@ class SqliteStore(SqliteAccess):
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
         return await self._glance(lambda db: reading.commands_after(db, key(execution_id), after))
+
+    async def is_taken(self, execution_id: str, source: str) -> bool:
+        """Tell whether there was a command from a source."""
+        return await self._glance(lambda db: reading.is_taken(db, key(execution_id), source))
+
+    async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
+        """Read heads."""
+        ids = [key(id_) for id_ in execution_ids]
+        read = self._glance if len(ids) <= _SOME_HEADS else self._read
+        return await read(lambda db: reading.heads(db, ids))
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent, even by a process that came and went meanwhile."""

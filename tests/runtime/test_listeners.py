@@ -1,0 +1,139 @@
+"""Waiting for executions: one look for all who wait, none for what is driven here, patience while a store is away."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import TYPE_CHECKING
+
+import pytest
+
+from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+from tests.runtime.harness import Between, Held, call, engine_at, engine_on, flow, form
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Command, ExecutionRow, Head
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
+class Watched(Between):
+    """A store that counts looks, and fails as often as a test wants."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.looks: list[set[str]] = []
+        self.gets = 0
+        self.errors: list[Exception] = []
+        self._looked = asyncio.Event()
+
+    async def heads(self, ids: Sequence[str]) -> list[Head | None]:
+        self.looks.append(set(ids))
+        self._looked.set()
+        if self.errors:
+            raise self.errors.pop()
+        return await self.store.heads(ids)
+
+    async def get(self, execution_id: str) -> ExecutionRow | None:
+        self.gets += 1
+        return await self.store.get(execution_id)
+
+    async def look_after(self, count: int) -> set[str]:
+        """Return what was looked at in the next look after so many."""
+        while len(self.looks) <= count:
+            self._looked.clear()
+            await self._looked.wait()
+        return self.looks[count]
+
+
+async def test_idle_waiters_share_their_looks(tmp_path: Path) -> None:
+    store, many = Watched(tmp_path), 200
+    async with engine_on(store, wait_poll=50) as engine:
+        await engine.register(flow(form()))
+        ids = {(await engine.start("flow", wait="rest")).id for _ in range(many)}
+        store.gets, store.looks = 0, []
+        waiting = [asyncio.ensure_future(engine.wait(id_)) for id_ in ids]
+        for n in range(5):
+            await store.look_after(n)
+        assert store.looks[:4].count(ids) >= 3, "each look is for all of them"
+        assert store.gets == 0
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert engine.instance.listeners.waiting == {}
+
+
+async def test_what_is_driven_here_is_looked_at_once(tmp_path: Path) -> None:
+    store, work = Watched(tmp_path), Held()
+    async with engine_on(store, work, wait_poll=50) as engine:
+        await engine.register(flow(call("a")))
+        await engine.register(flow(form(), name="other"))
+        started = await engine.start("flow")
+        other = await engine.start("other", wait="rest")
+        running = await work.begun()
+        store.looks = []
+        result, idle = (asyncio.ensure_future(engine.wait(one.id)) for one in (started, other))
+        for n in range(1, 6):
+            assert await store.look_after(n) == {other.id}
+        running.returns("told at once")
+        assert (await result).output == "told at once"
+        idle.cancel()
+
+
+async def test_those_who_wait_outlast_an_outage(tmp_path: Path) -> None:
+    store, work = Watched(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a")))
+        started = await engine.start("flow")
+        store.errors = [StoreUnavailable("The line is dead.") for _ in range(3)]
+        waiting = asyncio.ensure_future(engine.result(started.id))
+        (await work.begun()).returns("well")
+        assert await waiting == "well"
+        assert store.errors == []
+
+
+@pytest.mark.parametrize(
+    "error", [StoreUnusable("It is damaged."), StoreError("No."), StoreUnavailable("Closed.", code="closed")]
+)
+async def test_those_who_wait_are_told_what_does_not_go_away(tmp_path: Path, error: StoreError) -> None:
+    store = Watched(tmp_path)
+    async with engine_on(store) as engine:
+        await engine.register(flow(form()))
+        started = await engine.start("flow", wait="rest")
+        store.errors = [error]
+        with pytest.raises(type(error)):
+            await engine.wait(started.id)
+
+
+async def test_those_who_wait_for_another_engine_see_what_it_does(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as other, engine_at(tmp_path) as engine:
+        await other.register(flow(call("a")))
+        started = await other.start("flow")
+        waiting = asyncio.ensure_future(engine.wait(started.id))
+        (await work.begun()).returns("seen")
+        assert (await waiting).output == "seen"
+
+
+class NoScans(Between):
+    """A store that is never asked for all commands of an execution."""
+
+    async def commands(self, execution_id: str, after: int) -> list[Command]:
+        assert after, "all commands, with their bodies, are read"
+        return await self.store.commands(execution_id, after)
+
+
+async def test_a_repeated_act_is_found_by_its_source(tmp_path: Path) -> None:
+    async with engine_on(NoScans(tmp_path)) as engine:
+        await engine.register(flow(form()))
+        started = await engine.start("flow", wait="rest")
+        (row,) = await engine.points(started.id)
+        for _ in range(2):
+            held = await engine.pause(started.id, "lunch", by="ann", key="p")
+            assert held.status == "paused"
+        for _ in range(2):
+            assert (await engine.resume(started.id, by="ann", key="r")).resume_count == 1
+        for _ in range(2):
+            assert (await engine.cancel_point(row.point.id, by="ann", key="c")).status == "failed"
