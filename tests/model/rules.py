@@ -29,6 +29,9 @@ class Rule(Enum):
     ANSWER_IS_A_RESERVATION = "10: looking at the point and answering it are one transaction that holds the head."
     CLAIM_RAISES_EPOCH = "11: every claim gets an epoch of its own."
     TAKEOVERS_ARE_LIMITED = "11: what is taken over again and again without progress is paused as an incident."
+    ONLY_PROGRESS_RESETS_TAKEOVERS = (
+        "11: an append that only takes a call up again leaves the count of takeovers alone."
+    )
     RENEWAL_NAMES_WHAT_IS_DRIVEN = "12: an instance renews the claims it really drives, not all that bear its name."
     OWN_LEASES_COME_FIRST = "12: an instance renews what it drives before it claims: it never takes over from itself."
     CALL_CHECKS_THE_LEASE = "13: before each call an instance looks at its own lease's deadline."

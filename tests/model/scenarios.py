@@ -84,6 +84,7 @@ CASES = [
     _one(Rule.ANSWER_IS_A_RESERVATION, Invariant.ANSWER_KEPT, answers=1),
     _one(Rule.CLAIM_RAISES_EPOCH, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
     _one(Rule.TAKEOVERS_ARE_LIMITED, Invariant.NO_SPINNING, crashes=3),
+    _one(Rule.ONLY_PROGRESS_RESETS_TAKEOVERS, Invariant.NO_SPINNING, crashes=4),
     _one(Rule.RENEWAL_NAMES_WHAT_IS_DRIVEN, Invariant.NO_STILLNESS, lost_claims=1),
     _one(Rule.OWN_LEASES_COME_FIRST, Invariant.CALLED_BY_ONE_HAND, stops=1),
     _one(Rule.CALL_CHECKS_THE_LEASE, Invariant.CALLED_UNDER_LEASE, stops=1),

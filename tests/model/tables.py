@@ -35,7 +35,7 @@ class Head(NamedTuple):
     commands_done: int = 0
     takeovers: int = 0
     claims: int = 0  # for the checks: how many claims there were, whatever the epoch says
-    idle_claims: int = 0  # for the checks: how many of them since the log last grew
+    idle_claims: int = 0  # for the checks: how many of them since there was progress
 
 
 class Row(NamedTuple):
@@ -130,12 +130,13 @@ def _written(tables: Tables, wanted: Append, without: Rule | None) -> Tables:
     commands = tuple([command._replace(fate=fates.get(command.n, command.fate)) for command in tables.commands])
     kept = [command.n for command in commands if command.n <= wanted.commands_seen and command.fate == "queued"]
     closes = not CLOSING.isdisjoint(wanted.events)
+    progress = any(not event.startswith(("NodeStarted", "NodeInDoubt")) for event in wanted.events)
     head = tables.head._replace(
         last_seq=wanted.lands_at,
         last_epoch=wanted.epoch,
         commands_done=kept[0] - 1 if kept else wanted.commands_seen,
-        takeovers=0,
-        idle_claims=0 if rows else tables.head.idle_claims,
+        takeovers=0 if progress or without is Rule.ONLY_PROGRESS_RESETS_TAKEOVERS else tables.head.takeovers,
+        idle_claims=0 if progress else tables.head.idle_claims,
     )
     if wanted.rests:
         leaves_wake = closes and without is Rule.CLOSING_CLEARS_WAKE

@@ -263,7 +263,7 @@ async def test_leases_are_not_renewed_for_ever_while_a_function_holds_up_everyth
 
 async def test_an_execution_that_loses_one_instance_after_the_other_is_held(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
-    async with engine_on(clock.store(tmp_path), work, max_takeovers=2, **NEVER) as engine:
+    async with engine_on(clock.store(tmp_path), work, max_takeovers=2, recovery_backoff=0, **NEVER) as engine:
         await settle(engine)
         await engine.register(FLOW)
         started = await engine.start("flow")

@@ -16,6 +16,7 @@ from tests.stores.conformance import (
     commit,
     create,
     enqueue,
+    following,
     go_on,
     head,
     ids,
@@ -238,3 +239,24 @@ async def test_commands_are_handed_over_with_a_takeover(store: Store) -> None:
     await enqueue(store)
     (claimed,) = (await claim(store, 5_000)).claimed
     assert list(claimed.commands) == await store.commands(uid(1), 0)
+
+
+async def test_an_append_without_progress_leaves_the_count_of_takeovers_alone(store: Store) -> None:
+    for n in (1, 2):
+        await create(store, n)
+    await claim(store, 5_000)
+    one, two = [following(await head(store, n)) for n in (1, 2)]
+    await store.commit([replace(one, keeps_takeovers=True), two])
+    assert [(await head(store, n)).takeovers for n in (1, 2)] == [1, 0]
+    at_rest = await go_on(store, rest=Rest(wake_at=9), keeps_takeovers=True)
+    assert (at_rest.takeovers, at_rest.owner) == (1, None)
+
+
+async def test_what_is_released_keeps_as_many_takeovers_as_the_lease_says(store: Store) -> None:
+    for n in (1, 2):
+        await create(store, n)
+    taken = (await claim(store, 5_000)).claimed
+    assert [one.head.takeovers for one in taken] == [1, 1]
+    leases = [Lease(execution_id=one.head.execution_id, epoch=2, takeovers=n) for n, one in enumerate(taken)]
+    await store.release(ME, leases, 650)
+    assert [(await head(store, n)).takeovers for n in (1, 2)] == [0, 1]

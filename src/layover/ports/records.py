@@ -204,6 +204,7 @@ class Append(Record, frozen=True, kw_only=True):
     earlier: tuple[Entry, ...] = ()
     input: bytes | None = None  # of a new one: what it began with, as JSON, so that it can be found by it
     audit: AuditEntry | None = None  # of the act that it comes from
+    keeps_takeovers: bool = False  # it only notes that the execution was taken over, which is no progress
 
 
 class Command(Record, frozen=True, kw_only=True):
@@ -301,10 +302,15 @@ class Claims(Record, frozen=True, kw_only=True):
 
 
 class Lease(Record, frozen=True, kw_only=True):
-    """An execution that an instance really drives."""
+    """An execution that an instance really drives.
+
+    One that is released keeps so many `takeovers`: instances that it lost in a row, before whoever gives it back, and
+    that its log knows nothing of yet.
+    """
 
     execution_id: str
     epoch: int
+    takeovers: int = 0
 
 
 class Outbox(Record, frozen=True, kw_only=True):

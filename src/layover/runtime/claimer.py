@@ -56,7 +56,8 @@ class Claimer:
     async def _claim(self) -> bool:
         """Take what is due; return whether there may be more."""
         driver = self._driver
-        most = min(driver.room, _MOST_AT_ONCE)
+        suspect = driver.quarantine.due()
+        most = 1 if suspect else min(driver.room, _MOST_AT_ONCE)
         if most <= 0:
             driver.freed.clear()
             await driver.freed.wait()
@@ -74,10 +75,13 @@ class Claimer:
             most=most,
             types=types | READABLE,
             waiting=places or None,  # without places only those are wanted that wait for none
+            execution_id=suspect or None,
         )
         claims = await self._store.claim(wish)
+        if suspect and not claims.claimed:
+            driver.quarantine.gone(suspect)
         waited = [claimed.head.missing for claimed in claims.claimed if claimed.head.missing]
-        self._expect(types, is_more=len(waited) >= places)
+        self._expect(types, is_more=bool(suspect) or len(waited) >= places)
         if claims.next_due is not None:
             self._next = min(self._next, max(claims.next_due, now))
         self._meters.takeovers += sum(claimed.taken_over for claimed in claims.claimed)

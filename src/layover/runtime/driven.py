@@ -34,7 +34,7 @@ from layover.runtime.heard import Heard
 from layover.runtime.line import Line
 from layover.runtime.pending import size_of
 from layover.runtime.places import Places
-from layover.runtime.preparing import append_of, derived
+from layover.runtime.preparing import append_of, derived, is_progress
 from layover.runtime.steps import Step, in_order
 from layover.runtime.stranded import missing_types, queued_types
 from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
@@ -115,6 +115,7 @@ class Driven:
         "snapshot_seq",
         "state",
         "taken_up",
+        "takeovers",
         "unwritten",
     )
 
@@ -153,6 +154,7 @@ class Driven:
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
         self.parked = parked
+        self.takeovers = 0  # instances that it lost in a row, as long as it has made no progress here
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
         self.priority = priority
         self._places = Places(driver.caller, closed=parked)
@@ -194,6 +196,16 @@ class Driven:
         """Write what has been acted upon, and is not in the log yet."""
         if self.unwritten.count and self._append is None and not self.dropped:
             self._submit(self._prepare(Step([], [], [], None, self._now())))
+
+    def _progressed(self) -> None:
+        self.takeovers = 0
+        self._driver.quarantine.end(self.id)
+
+    def clear_takeovers(self) -> None:
+        """Note that the instances which it lost are not held against it any more."""
+        self.takeovers = 0
+        if self._append is None and not self.dropped:
+            self._write(Step([], [], [], None, self._now()))
 
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
@@ -274,6 +286,8 @@ class Driven:
         """Act upon a step that may be written later; have it written if it may not."""
         if self._may_wait(step):
             self.unwritten.add(step.at, step.events)
+            if self.takeovers and is_progress(step.events):
+                self._progressed()
             self._done(step, {})
         else:
             self._write(step)
@@ -374,6 +388,8 @@ class Driven:
         self.heard.noted = append.commands_seen
         self._size += len(append.events)
         self._was_closed = bool(self.state.facts.closed)
+        if self.takeovers and not append.keeps_takeovers:
+            self._progressed()
         if self.unwritten.count:
             self.unwritten.clear()
         if append.snapshot is not None:

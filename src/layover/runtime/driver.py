@@ -19,6 +19,7 @@ from layover.ports.hints import Hint
 from layover.ports.records import Command, Lease
 from layover.runtime.cache import Kept, StateCache
 from layover.runtime.driven import Driven
+from layover.runtime.quarantine import Quarantine
 from layover.runtime.replay import state_from
 from layover.runtime.stranded import missing_types
 from layover.runtime.unreadable import mark_of
@@ -91,6 +92,7 @@ class Driver:
         self.on_due: Callable[[int], None] | None = None
         self.on_messages: Callable[[Sequence[Message]], None] | None = None
         self.on_hint: Callable[[Hint], None] | None = None
+        self.quarantine = Quarantine(self)
         self.cover: Callable[[], Awaitable[None]] = _uncovered
         self.covered_until = 0  # the leases of all that is driven last at least so long
         self._releases: set[asyncio.Task[None]] = set()
@@ -133,7 +135,12 @@ class Driver:
         if claims.claimed:
             reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
-        for index, claimed in enumerate(claims.claimed, start=1):
+        wanted, put_off = self.quarantine.sort(claims.claimed)
+        for claimed, wait in put_off:
+            at = self.clock.now() + wait
+            await self._release([_lease(claimed)], at)
+            self.hint(at)
+        for index, claimed in enumerate(wanted, start=1):
             if index % _IN_ONE_GO == 0:
                 await asyncio.sleep(0)  # what has been decided is written while the rest is
             if self._is_poison(claimed.head):
@@ -243,7 +250,7 @@ class Driver:
             self,
             head.execution_id,
             kept,
-            _lease(claimed),
+            Lease(execution_id=head.execution_id, epoch=head.epoch),
             lease_until=lease_until,
             commands_seen=head.commands_done,
             priority=head.priority,
@@ -255,6 +262,7 @@ class Driver:
         driven.first_message, driven.first_audit = message, audit
         driven.paused_at = head.paused_at
         driven.goes_first = bool(head.missing)
+        driven.takeovers = head.takeovers
         driven.feed(*first, *self._first_inputs(driven, claimed))
         return driven
 
@@ -289,7 +297,7 @@ class Driver:
             reason = f"It lost {claimed.head.takeovers} instances in a row; resume it when the cause is found."
             inputs += [cmd.Pause(reason=reason), cmd.StopDraining()]
         elif lost:
-            inputs.append(cmd.Recover())
+            inputs.append(cmd.Recover(lost=claimed.head.takeovers > 0))
         return [*inputs, *commands]
 
     # Letting go
@@ -342,6 +350,8 @@ class Driver:
         """Drive an execution no longer."""
         if self.driven.get(driven.id) is driven:
             del self.driven[driven.id]
+            if driven.new is None:
+                self.quarantine.end(driven.id)
             self.freed.set()
 
     def flush(self) -> None:
@@ -362,6 +372,8 @@ class Driver:
             await asyncio.wait(self._releases)
 
     async def _release(self, leases: list[Lease], wake_at: int | None, missing: tuple[str, ...] = ()) -> None:
+        for lease in leases:
+            self.quarantine.end(lease.execution_id)
         try:
             await self._store.release(self.instance, leases, wake_at, missing)
         except StoreError as error:  # the leases run out by themselves
@@ -372,6 +384,8 @@ class Driver:
     async def _release_for_later(self, leases: list[Lease], after: int, missing: tuple[str, ...] = ()) -> None:
         """Give back what cannot be gone on with here; it is due after some time, whatever it is sent meanwhile."""
         now = self.clock.now()
+        for lease in leases:
+            self.quarantine.end(lease.execution_id)
         try:
             await self._store.release(self.instance, leases, now + after, missing, held_at=now)
         except StoreError as error:  # the leases run out by themselves
@@ -433,7 +447,7 @@ class Driver:
     @property
     def room(self) -> int:
         """How many more executions can be driven."""
-        return self.settings.executions - len(self.driven)
+        return 0 if self.quarantine.is_closed else self.settings.executions - len(self.driven)
 
 
 async def _uncovered() -> None:
@@ -441,7 +455,9 @@ async def _uncovered() -> None:
 
 
 def _lease(claimed: Claimed) -> Lease:
-    return Lease(execution_id=claimed.head.execution_id, epoch=claimed.head.epoch)
+    """Return the lease on what is not driven yet: whoever drives it has to know what it has lost."""
+    head = claimed.head
+    return Lease(execution_id=head.execution_id, epoch=head.epoch, takeovers=head.takeovers)
 
 
 def _found(loaded: Loaded | None, execution_id: str) -> Loaded:

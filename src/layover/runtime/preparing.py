@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.documents import document_of
+from layover.core.engine import events as ev
 from layover.core.engine.codec import encode_events, encode_state
 from layover.core.engine.effects import Call, Close
 from layover.ports.commit_points import CommitPoint, reached
@@ -14,6 +15,9 @@ from layover.runtime.point_changes import point_changes
 from layover.runtime.tokens import hash_of, new_token
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution, ExecutionStatus
     from layover.ports.records import Message, PointChange
     from layover.runtime.driven import Driven
@@ -36,6 +40,8 @@ class Derived(NamedTuple):
         return bool(self.points or self.messages or self.tokens or self.closed is not None)
 
 
+# All that an execution can say about itself before a call has come to anything.
+_TAKEN_UP: Final = (ev.LegStarted, ev.NodeInDoubt, ev.NodeScheduled, ev.NodeStarted)
 _NOTHING: Final = Derived((), (), (), {}, None)
 
 
@@ -84,7 +90,7 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
     enough = settings.snapshot_at_rest if resting else settings.snapshot_every
     snapshot = _snapshot(driven, grown, settings.snapshot_bytes) if grown >= enough else None
     is_first = driven.first_message is not None or driven.first_audit is not None or driven.new is not None
-    if seen is _NOTHING and not (resting or unwritten.count or is_first or snapshot):
+    if seen is _NOTHING and not (resting or unwritten.count or is_first or snapshot or driven.takeovers):
         return Append(  # by far the most frequent, and each field that need not be told makes it cheaper
             execution_id=driven.id,
             owner=driver.instance,
@@ -118,7 +124,13 @@ def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Appe
         earlier=unwritten.entries(last_seq + 1) if unwritten.count else (),
         input=document_of(state.facts.input) if driven.new is not None else None,
         audit=driven.first_audit if step.events else None,  # what came to nothing was no act
+        keeps_takeovers=driven.takeovers > 0 and not is_progress(step.events),
     )
+
+
+def is_progress(events: Sequence[AnyEvent]) -> bool:
+    """Return whether events do more than to take up again what an instance was lost with."""
+    return any(not isinstance(event, _TAKEN_UP) for event in events)
 
 
 def _snapshot(driven: Driven, grown: int, most: int) -> bytes | None:

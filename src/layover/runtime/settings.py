@@ -34,6 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     drain: int = 30_000  # how long a pause waits for calls that are out
     grace: int = 10_000  # how long stopping waits for calls that are out
     max_takeovers: int = 5  # an execution that loses more instances than this waits for an operator
+    recovery_backoff: int = 1_000  # before an execution is recovered that lost two in a row; doubled for each one more
+    suspect_alone: int = 10_000  # how long such an execution is driven alone then; doubled likewise
     blocked_after: int = 1_000  # how long a function may hold up everything else before it is named in the log
     blocked_limit: int = 300_000  # how long leases are renewed while a function holds up everything else
     unhealthy_after: int = 60_000  # how long a service may fail by errors of its own before `/healthz` says so

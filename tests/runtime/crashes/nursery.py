@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROOT = Path(__file__).parents[3]
-_PROGRAMS = ("worker", "acts_worker", "doubt_worker", "journal_worker", "told_worker")
+_PROGRAMS = ("worker", "acts_worker", "doubt_worker", "journal_worker", "poison_worker", "told_worker")
 _ALSO = ("layover.stores.sqlite", "layover.stores.postgres")  # which an engine imports when it needs one
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
     node = state.node(event.node)
     # What is ready was recovered before: a probe was made of it, and this attempt belongs to the same recovery.
-    recovered = event.cause == "recovered" and node.status != "ready"
+    recovered = event.cause == "recovered" and event.lost and node.status != "ready"
     if event.attempt > state.counts.rows["attempts"]:
         state.counts.put("attempts", event.attempt)
     move(

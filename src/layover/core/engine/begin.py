@@ -64,15 +64,18 @@ def begin(turn: Turn, name: str) -> None:
         fail(turn, name, error_of(failure))
 
 
-def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause) -> None:
-    """Make another attempt of a node that calls something, or has something called and waits for it."""
+def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause, *, lost: bool = True) -> None:
+    """Make another attempt of a node that calls something, or has something called and waits for it.
+
+    One that is recovered counts as `lost`, unless its instance was stopped in order.
+    """
     number = (turn.state.node(name).attempt or turn.state.counts.rows["old_attempts"]) + 1
     node_type = planned.node.type
     if planned.role == "call":
         queued = not turn.places.take(node_type)
     else:
         queued = planned.role == "callback" and not turn.places.take(planned.calls)
-    turn.emit(ev.NodeScheduled(node=name, node_type=node_type, attempt=number, cause=cause, queued=queued))
+    turn.emit(ev.NodeScheduled(node=name, node_type=node_type, attempt=number, cause=cause, queued=queued, lost=lost))
     if not queued:
         start_attempt(turn, name, planned, number)
 

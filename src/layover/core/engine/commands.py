@@ -247,7 +247,12 @@ class Rewind(Command, frozen=True, kw_only=True):
 
 
 class Recover(Command, frozen=True, kw_only=True):
-    """The instance that drove the execution is gone: what it had started is started again."""
+    """The instance that drove the execution is gone: what it had started is started again.
+
+    One that was stopped in order is not `lost`, and nothing is counted against what it was calling.
+    """
+
+    lost: bool = True
 
 
 AnyCommand: TypeAlias = (

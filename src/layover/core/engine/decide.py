@@ -87,7 +87,7 @@ def _serve_instance(turn: Turn, command: _ByInstance) -> None:
         case cmd.StartQueued():
             start_queued(turn, command.node)
         case cmd.Recover() if turn.state.facts.gate == "open":
-            recovery.recover(turn)
+            recovery.recover(turn, lost=command.lost)
         case cmd.Recover() | cmd.StopDraining():
             # Behind a closed gate nothing starts again. Of what an instance had, only calls are lost with it.
             lost = isinstance(command, cmd.StopDraining) or turn.state.counts["calls"]
@@ -151,7 +151,7 @@ def _obey(turn: Turn, command: _ByOperator) -> None:
             if was != "open":
                 turn.emit(ev.ExecutionResumed(reason=command.reason, by=command.by, data=command.data))
                 if was == "paused":
-                    recovery.recover(turn)  # what was in doubt
+                    recovery.recover(turn, lost=False)  # what was in doubt
                 look_everywhere(turn)
                 starting.start(turn)
             recovery.release_incidents(turn)

@@ -204,6 +204,7 @@ class NodeScheduled(Event, frozen=True, kw_only=True, tag="scheduled"):
     attempt: int = 1
     cause: Cause = "reached"
     queued: bool = False
+    lost: bool = True  # if it is recovered: its instance was lost, and not stopped in order
 
 
 class NodeStarted(Event, frozen=True, kw_only=True, tag="started"):

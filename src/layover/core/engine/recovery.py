@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from layover.core.engine.turn import Turn
 
 
-def recover(turn: Turn) -> None:
-    """Make again the calls that were out when their instance was lost."""
+def recover(turn: Turn, *, lost: bool = True) -> None:
+    """Make again the calls that were out when their instance was lost, or was stopped in order."""
     for name, node in sorted(turn.state.nodes.rows.items()):
         if turn.state.facts.closed or turn.state.nodes.get(name) is not node:
             continue
         if node.status == "running":
-            _recover_call(turn, name, node)
+            _recover_call(turn, name, node, lost=lost)
         elif node.status == "scheduled":
             start_attempt(turn, name, turn.state.planned(name), node.attempt)
 
@@ -57,16 +57,16 @@ def rewind(turn: Turn, command: cmd.Rewind) -> None:
             recover(turn)
 
 
-def _recover_call(turn: Turn, name: str, node: NodeState) -> None:
+def _recover_call(turn: Turn, name: str, node: NodeState, *, lost: bool) -> None:
     point = turn.state.points.get(node.point) if node.point else None
     if point is not None and point.status == "answered":
         turn.emit(ev.NodeHandedOver(node=name))  # who has replied need not be called once more
         return
     asked = doubted(turn, name)
-    if node.recoveries >= turn.state.plan.definition.settings.max_recoveries:
+    if lost and node.recoveries >= turn.state.plan.definition.settings.max_recoveries:
         message = f"Its instance was lost {node.recoveries + 1} times while it ran."
         fail(turn, name, ev.Error(code="max_recoveries", message=message, retryable=False, attempt=node.attempt))
     elif asked:
         ask_about(turn, name)
     else:
-        attempt(turn, name, turn.state.planned(name), "recovered")
+        attempt(turn, name, turn.state.planned(name), "recovered", lost=lost)

@@ -142,7 +142,7 @@ def _moved(head: Head, append: Append) -> Head:
         last_seq=append.expected_seq + append.count,
         last_epoch=append.epoch,
         commands_done=append.commands_seen,
-        takeovers=0,
+        takeovers=head.takeovers if append.keeps_takeovers else 0,
         paused_at=(was if since is None else since) if append.status == "paused" else None,
     )
     if append.rest is None:

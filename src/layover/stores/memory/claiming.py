@@ -92,7 +92,8 @@ def release(
         if _is_driven(db, instance, lease):
             head = db.heads[lease.execution_id]
             has_unread = head.commands_seq > head.commands_done
-            head = replace(head, wake_at=0 if has_unread and held_at is None else wake_at)
+            is_due = has_unread and held_at is None
+            head = replace(head, wake_at=0 if is_due else wake_at, takeovers=lease.takeovers)
             db.heads[lease.execution_id] = given_back(head, missing, wake_at if held_at is None else held_at)
 
 

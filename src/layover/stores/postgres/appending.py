@@ -15,7 +15,7 @@ from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, point_exists
 from layover.stores.containment import kept_input
-from layover.stores.postgres.commit_statements import MOVES, NEW, RESTING_MOVES, commit_statement
+from layover.stores.postgres.commit_statements import KEEPING, MOVES, NEW, RESTING_MOVES, commit_statement
 from layover.stores.postgres.reading import commands_after
 
 if TYPE_CHECKING:
@@ -167,6 +167,10 @@ class _Group:
         values["totals"] = told_once([append.count for append in appends])
         values["status"] = told_once([append.status for append in appends])
         values["counts"] = told_once([_own_count(append) for append in appends])
+        keeping = [append.execution_id for append in appends if append.keeps_takeovers]
+        if keeping:
+            self.parts.add(KEEPING)
+            values["keeping"] = keeping
         rests = [append.rest for append in appends]
         if not any(rests):
             self.parts.add(MOVES)

@@ -81,4 +81,5 @@ async def release(
 ) -> None:
     """Give back what is driven."""
     ids, epochs = [lease.execution_id for lease in leases], [lease.epoch for lease in leases]
-    await db.fetch("release", instance, ids, epochs, wake_at, list(missing) or None, held_at)
+    takeovers = [lease.takeovers for lease in leases]
+    await db.fetch("release", instance, ids, epochs, wake_at, list(missing) or None, held_at, takeovers)

@@ -17,6 +17,8 @@ _PARTS = texts("sql/commit")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 NEW, MOVES, RESTING_MOVES = "new", "moves", "resting_moves"
+KEEPING = "keeping"  # some of them made no progress since they were taken over
+_KEPT = "CASE WHEN h.execution_id = ANY(:keeping::uuid[]) THEN h.takeovers ELSE 0 END"
 # What is made of those that begin, and of those that move on.
 _TABLES = {
     NEW: ("new",),
@@ -52,7 +54,8 @@ def commit_statement(schema: str, parts: frozenset[str]) -> CommitStatement:
     # Heads that are begun come before heads that are locked, in every group: so no two groups wait for each other.
     after = "(SELECT count(*) FROM new_heads) >= 0" if NEW in parts else "TRUE"
     found = [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in parts for name in _TABLES[begin]]
-    tables = [part.replace("{new_heads_are_there}", after) for part in found]
+    kept = _KEPT if KEEPING in parts else "0"
+    tables = [part.replace("{new_heads_are_there}", after).replace("{takeovers}", kept) for part in found]
     kinds = [kind for kind, has in (("new", NEW in parts), ("moves", has_moves)) if has]
     belongings = [_PARTS[name] for name in BELONGINGS if name in parts]
     if belongings:

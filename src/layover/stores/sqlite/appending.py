@@ -41,7 +41,10 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for append in appends:
         id_ = key(append.execution_id)
-        outcome = _create(db, id_, append, append.new) if append.new is not None else _move(cursor, id_, append)
+        if append.new is not None:
+            outcome = _create(db, id_, append, append.new)
+        else:
+            outcome = (_move_keeping if append.keeps_takeovers else _move)(cursor, id_, append)
         outcomes.append(outcome)
         if outcome.verdict == "passed":
             if append.points or append.snapshot is not None or append.closed is not None:
@@ -90,6 +93,15 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     if db.changes() == 1:
         return Outcome(verdict="passed", commands_seq=seen)
     return _why_not(db, id_, append)
+
+
+def _move_keeping(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
+    """Move an execution on without progress: how often it was taken over stays as it is. That is rare."""
+    head = head_by(cursor.connection, id_)
+    outcome = _move(cursor, id_, append)
+    if head is not None and outcome.verdict == "passed":
+        cursor.execute(SQL["set_takeovers"], {"id": id_, "takeovers": head.takeovers})
+    return outcome
 
 
 def _why_not(db: apsw.Connection, id_: bytes, append: Append) -> Outcome:

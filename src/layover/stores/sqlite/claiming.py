@@ -96,7 +96,10 @@ def release(
 ) -> None:
     """Give back what is driven."""
     common = {"owner": instance, "wake_at": wake_at, "missing": types_kept(missing), "held_at": held_at}
-    values = [{"id": key(lease.execution_id), "epoch": lease.epoch, **common} for lease in leases]
+    values = [
+        {"id": key(lease.execution_id), "epoch": lease.epoch, "takeovers": lease.takeovers, **common}
+        for lease in leases
+    ]
     db.executemany(SQL["release"], values)
 
 

@@ -1,0 +1,1 @@
+UPDATE heads SET takeovers = :takeovers WHERE execution_id = :id
