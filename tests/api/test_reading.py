@@ -368,6 +368,18 @@ async def test_a_page_has_so_many_bytes(tmp_path: Path, what: str) -> None:
     assert len(found) == (len(outputs) if what == "nodes" else done.last_seq + 1)
 
 
+async def test_variables_beyond_the_bound_are_told_by_their_size(tmp_path: Path) -> None:
+    large = [{"id": f"s{number}", "type": "set", "values": {f"v{number}": "${input}"}} for number in range(3)]
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(*large, form()))
+        started = await api.engine.start("flow", "x" * 400_000, wait="rest")
+        variables = (await api.get(f"/executions/{started.id}")).json["variables"]
+        whole = (await api.engine.get(started.id)).variables
+
+    assert variables == {"v0": "x" * 400_000, "v1": "x" * 400_000, "v2": {"$omitted": 400_002}}
+    assert whole["v2"] == "x" * 400_000
+
+
 async def test_legs_and_graph_and_why_tell_of_what_waits(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.engine.register(flow(form("first"), fan_out(form()), end(1)))

@@ -13,9 +13,10 @@ import pytest
 from layover.core.engine.evolve import fold
 from layover.runtime import replay
 from layover.runtime.node_executions import Telling
-from tests.runtime.harness import engine_at
+from tests.runtime.harness import child, engine_at, fan_out, flow, form, until_status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from layover.bootstrap import Engine
@@ -139,3 +140,32 @@ async def test_an_execution_that_has_gone_on_is_told_anew(tmp_path: Path) -> Non
         await engine.cancel(waiting.id)
         await engine.wait(waiting.id)
         assert "waiting" not in [node.status for node in await engine.nodes(waiting.id)]
+
+
+async def test_an_execution_lists_the_first_things_that_it_waits_for(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(fan_out(form(), over="input")))
+        waiting = await engine.start("flow", list(range(250)), wait="rest")
+        told = await engine.why(waiting.id)
+        assert len(waiting.waiting_on) == 100
+        assert (len(told.reasons), told.left_out) == (100, 150)
+        assert told.summary.endswith("(and 249 more)")
+
+
+async def test_why_asks_so_many_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form(), name="inner"))
+        await engine.register(flow(fan_out(child("c", "inner"), over="input")))
+        started = await engine.start("flow", list(range(120)))
+        await until_status(engine, started.id, "waiting")
+        loaded: list[str] = []
+        load = engine.instance.store.load
+
+        async def counted(ids: Sequence[str]) -> Sequence[object]:
+            loaded.extend(ids)
+            return await load(ids)
+
+        monkeypatch.setattr(engine.instance.store, "load", counted)
+        told = await engine.why(started.id)
+        assert (len(told.reasons), told.left_out) == (100, 20)
+        assert len(loaded) <= 100

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover")
 
 _DEEPEST = 10  # of the children of children that are asked why
+_MOST_ASKED = 100  # executions that are asked for one answer, children included
 
 
 class Readings(Standings):
@@ -163,11 +164,12 @@ class Readings(Standings):
 
     async def why(self, execution_id: str) -> Why:
         """Return what an execution waits for, and what those wait for that it waits for."""
-        own, reasons = await self._reasons(execution_id, _DEEPEST)
-        return summed_up(reasons) if reasons else own
+        own, reasons = await self._reasons(execution_id, _DEEPEST, [_MOST_ASKED])
+        return summed_up(reasons, own.left_out) if reasons else own
 
-    async def _reasons(self, execution_id: str, depth: int) -> tuple[Why, tuple[Reason, ...]]:
-        """Return why an execution stands still, followed through its children."""
+    async def _reasons(self, execution_id: str, depth: int, left: list[int]) -> tuple[Why, tuple[Reason, ...]]:
+        """Return why an execution stands still, followed through its children: `left` is how many more are asked."""
+        left[0] -= 1
         instance = self.instance
         row, kept = await self._load(execution_id)
         admission = await instance.store.admission(row.head.execution_id) if kept.state.facts.hold else None
@@ -182,9 +184,9 @@ class Readings(Standings):
         )
         reasons = own.reasons
         for index, reason in enumerate(own.reasons):
-            if reason.kind == "child" and reason.execution and depth:
+            if reason.kind == "child" and reason.execution and depth and left[0] > 0:
                 with suppress(UnknownExecution):  # it is about to be started
-                    _, because = await self._reasons(reason.execution, depth - 1)
+                    _, because = await self._reasons(reason.execution, depth - 1, left)
                     reasons = (*reasons[:index], replace(reason, because=because), *reasons[index + 1 :])
         return own, reasons
 

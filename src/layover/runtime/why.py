@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution, NodeState, Point
     from layover.ports.records import Admission, Head, Liveness
 
+MOST_REASONS = 100  # that are told of one execution; of the others, how many there are
 _WORTH_TELLING = 2
+_WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +38,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
     summary: str
     reasons: tuple[Reason, ...] = ()
+    left_out: int = 0  # reasons beyond those
 
 
 def why(
@@ -55,19 +58,21 @@ def why(
     facts = state.facts
     if facts.closed:
         return Why(summary=f"It is {facts.closed}: nothing is waited for.")
-    return summed_up(
-        [
-            *_of_operator(state),
-            *_of_instances(head),
-            *_of_commands(head, now),
-            *_of_the_start(state, now, admission),
-            *_of_nodes(head, state, now, owner, lacking),
-            *_of_points(state),
-        ]
-    )
+    names = sorted(name for name, node in state.nodes.rows.items() if node.status in _WAITING)
+    points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.id))
+    reasons = [
+        *_of_operator(state),
+        *_of_instances(head),
+        *_of_commands(head, now),
+        *_of_the_start(state, now, admission),
+        *_of_nodes(names[:MOST_REASONS], head, state, now, owner, lacking),
+        *_of_points(points[:MOST_REASONS]),
+    ]
+    left_out = max(len(names) - MOST_REASONS, 0) + max(len(points) - MOST_REASONS, 0)
+    return summed_up(reasons[:MOST_REASONS], left_out + max(len(reasons) - MOST_REASONS, 0))
 
 
-def summed_up(reasons: Sequence[Reason]) -> Why:
+def summed_up(reasons: Sequence[Reason], left_out: int = 0) -> Why:
     """Return reasons with a sentence for all of them, which follows the first to where it comes from."""
     if not reasons:
         return Why(summary="It is about to go on.")
@@ -76,8 +81,9 @@ def summed_up(reasons: Sequence[Reason]) -> Why:
     while first.because:
         first = first.because[0]
         told.append(first.text)
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return Why(summary=f"{' '.join(told)}{more}", reasons=tuple(reasons))
+    others = len(reasons) - 1 + left_out
+    more = f" (and {others} more)" if others else ""
+    return Why(summary=f"{' '.join(told)}{more}", reasons=tuple(reasons), left_out=left_out)
 
 
 def _of_operator(state: Execution) -> list[Reason]:
@@ -127,10 +133,16 @@ def _of_the_start(state: Execution, now: int, admission: Admission | None) -> li
 
 
 def _of_nodes(
-    head: Head, state: Execution, now: int, owner: Liveness | None, lacking: Callable[[str], str] | None
+    names: Sequence[str],
+    head: Head,
+    state: Execution,
+    now: int,
+    owner: Liveness | None,
+    lacking: Callable[[str], str] | None,
 ) -> list[Reason]:
     found = []
-    for name, node in sorted(state.nodes.rows.items()):
+    for name in names:
+        node = state.node(name)
         if node.status == "queued":
             found.append(_of_queued(head, name, state.planned(name).calls, lacking))
             continue
@@ -199,8 +211,7 @@ def _message(node: NodeState) -> str:
     return node.error.message if node.error is not None else "no error was recorded"
 
 
-def _of_points(state: Execution) -> list[Reason]:
-    points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.id))
+def _of_points(points: Sequence[Point]) -> list[Reason]:
     return [
         Reason(
             kind=point.kind,

@@ -20,6 +20,7 @@ from layover.api.resources.executions import (
 )
 from layover.api.resources.shared import Failure
 from layover.core.moments import moment
+from layover.core.payloads import MAX_INLINE
 
 if TYPE_CHECKING:
     from layover.api.permissions import Caller
@@ -44,7 +45,7 @@ def execution_of(view: views.Execution) -> Execution:
         input=view.input,
         output=view.output,
         error=failure_of(view.error),
-        variables=view.variables,
+        variables=_within_bounds(view.variables),
         tags=list(view.tags),
         priority=view.priority,
         correlation_id=view.correlation_id,
@@ -188,9 +189,23 @@ def leg_of(leg: legs.Leg) -> Leg:
     )
 
 
+def _within_bounds(variables: dict[str, object]) -> dict[str, object]:
+    """Return variables as far as all of them fit into one value; of the others, how many bytes each has."""
+    sizes = {name: len(msgspec.json.encode(value)) for name, value in variables.items()}
+    if sum(sizes.values()) <= MAX_INLINE:
+        return variables
+    found: dict[str, object] = {}
+    room = MAX_INLINE
+    for name, value in variables.items():
+        fits = sizes[name] <= room
+        room -= sizes[name] if fits else 0
+        found[name] = value if fits else {"$omitted": sizes[name]}
+    return found
+
+
 def why_of(told: why.Why) -> Why:
     """Return why an execution stands still."""
-    return Why(summary=told.summary, reasons=[_reason_of(one) for one in told.reasons])
+    return Why(summary=told.summary, reasons=[_reason_of(one) for one in told.reasons], left_out=told.left_out)
 
 
 def _reason_of(reason: why.Reason) -> WhyReason:

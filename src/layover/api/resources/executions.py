@@ -65,7 +65,8 @@ class Execution(Resource, frozen=True, kw_only=True):
     """One execution, as it is.
 
     `pause_points` and `response` are there when it was just started and has come to rest: `response` is that of the
-    first open point that has one.
+    first open point that has one. `waiting_on` and `next_nodes` list the first 100. Variables of more than 1,000,000
+    bytes together are left out: in place of one stands `{"$omitted": bytes}`.
     """
 
     id: ExecutionId
@@ -221,10 +222,11 @@ class WhyReason(Resource, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Why(Resource, frozen=True, kw_only=True):
-    """Why an execution stands still."""
+    """Why an execution stands still; of more than 100 reasons, `left_out` says how many are not listed."""
 
     summary: str
     reasons: list[WhyReason] = []
+    left_out: int = 0
 
 
 class StartBody(Body, frozen=True, kw_only=True):
