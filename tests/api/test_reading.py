@@ -369,7 +369,9 @@ async def test_a_page_has_so_many_bytes(tmp_path: Path, what: str) -> None:
 
 
 async def test_variables_beyond_the_bound_are_told_by_their_size(tmp_path: Path) -> None:
-    large = [{"id": f"s{number}", "type": "set", "values": {f"v{number}": "${input}"}} for number in range(3)]
+    large: list[dict[str, object]] = [
+        {"id": f"s{number}", "type": "set", "values": {f"v{number}": "${input}"}} for number in range(3)
+    ]
     async with served(tmp_path) as api:
         await api.engine.register(flow(*large, form()))
         started = await api.engine.start("flow", "x" * 400_000, wait="rest")
