@@ -73,7 +73,7 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
     assert MOMENT.fullmatch(waiting.pop("since"))
     assert MOMENT.fullmatch(waiting.pop("until"))
     assert waiting.pop("for")
-    assert waiting == {"context_id": "review", "kind": "approval"}
+    assert waiting == {"context_id": "review", "kind": "approval", "failure": None}
     assert found == {
         "id": started.id,
         "workflow": "flow",

@@ -94,7 +94,9 @@ async def shown_without_data(call: Call[Any, Any], row: PointRow) -> PausePoint:
     point = await shown(call, row)
     if call.caller.may(READING):
         return point
-    return msgspec.structs.replace(point, title="", schema=None, shown=None, response=None, decisions=[], answer=None)
+    return msgspec.structs.replace(
+        point, title="", schema=None, shown=None, response=None, failure=None, decisions=[], answer=None
+    )
 
 
 async def answer(call: Call[Any, Any], row: PointRow, given: Given) -> Taken:

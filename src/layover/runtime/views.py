@@ -29,6 +29,7 @@ class WaitingOn(msgspec.Struct, frozen=True, kw_only=True):
     since: int
     until: int | None = None
     point: str = ""
+    failure: Error | None = None  # after which it waits
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,7 +220,14 @@ def waiting_on(state: State) -> tuple[WaitingOn, ...]:
     if state.facts.closed:
         return ()
     points = [
-        WaitingOn(context_id=point.node, kind=point.kind, since=point.opened_at, until=point.deadline, point=point.id)
+        WaitingOn(
+            context_id=point.node,
+            kind=point.kind,
+            since=point.opened_at,
+            until=point.deadline,
+            point=point.id,
+            failure=point.failure,
+        )
         for point in state.points.rows.values()
         if point.status == "open"
     ]
@@ -229,6 +237,7 @@ def waiting_on(state: State) -> tuple[WaitingOn, ...]:
             kind="retry" if node.status == "backoff" else "incident",
             since=node.started_at,
             until=state.timers.get(name),
+            failure=node.error,
         )
         for name, node in state.nodes.rows.items()
         if node.status in ("backoff", "incident")

@@ -233,13 +233,22 @@ def text_of(point: Point) -> str:
         case "timer":
             return f"`{point.node}` waits for time to pass."
         case "approval" | "form":
-            return f"`{point.node}` waits for {_people(point)}."
+            return f"`{point.node}` waits for {_people(point)}{_failure(point)}."
         case "signal":
             return f"`{point.node}` waits for {_signals(point)}."
         case "callback":
             return f"`{point.node}` waits to be called back."
         case "child":
             return f"`{point.node}` waits for the execution {point.child}."
+
+
+def _failure(point: Point) -> str:
+    """Return why people are asked once more, if what followed their last answer failed."""
+    failure = point.failure
+    if failure is None:
+        return ""
+    message = failure.message.rstrip(".")
+    return f", once more: after the last answer `{failure.context_id}` failed ({failure.code}: {message})"
 
 
 def _signals(point: Point) -> str:

@@ -293,6 +293,11 @@ async def test_work_that_fails_after_an_answer_opens_its_pause_again_where_that_
         await until(api.engine, id_, lambda head: head.status == "paused" and head.last_seq > started["last_seq"])
         ((context, opened),) = (await points(api, id_)).items()
         assert (context, opened["id"] != old["id"]) == ("ask", True)
+        assert (old["failure"], opened["failure"]["context_id"], opened["failure"]["message"]) == (None, "after", "no")
+        execution, told = await get(api, f"/executions/{id_}"), await get(api, f"/executions/{id_}/why")
+        assert execution["waiting_on"][0]["failure"] == opened["failure"]
+        text = "`ask` waits for an answer by anybody, once more: after the last answer `after` failed (failed: no)."
+        assert (execution["paused_reason"], told["summary"]) == (text, text)
         assert (await answer(api, old["id"], "first")).status in (200, 409)
         assert await points(api, id_) == {"ask": opened}
         assert (await resume(api, id_, "ask", "second")).status == 202

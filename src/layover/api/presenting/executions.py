@@ -72,6 +72,7 @@ def execution_of(view: views.Execution) -> Execution:
                 since=moment(one.since),
                 until=moment(one.until),
                 point=one.point or None,
+                failure=failure_of(one.failure),
             )
             for one in view.waiting_on
         ],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.api.presenting.executions import failure_of
 from layover.api.resources.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
 from layover.core.moments import moment
 from layover.core.people import Rules, outcome
@@ -37,6 +38,7 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
         schema=row.schema,
         shown=point.details.get("shown"),
         response=point.details.get("response"),
+        failure=failure_of(point.failure),
         opened_at=moment(point.opened_at),
         deadline=moment(point.deadline),
         on_deadline=point.on_deadline,

@@ -26,13 +26,17 @@ from layover.core.engine.state import ExecutionStatus
 
 
 class WaitingOn(Resource, frozen=True, kw_only=True):
-    """Something that an execution waits for; `for` is the pause point, if it is one."""
+    """Something that an execution waits for; `for` is the pause point, if it is one.
+
+    `failure` is what went wrong before: with an attempt, or after the last answer to a pause point that opened again.
+    """
 
     context_id: str
     kind: str
     since: Moment | None = None
     until: Moment | None = None
     point: str | None = msgspec.field(name="for", default=None)
+    failure: Failure | None = None
 
 
 class Lease(Resource, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from layover.api.resources.shared import Body, Comment, ContextId, ExecutionId, Moment, Resource, Value
+from layover.api.resources.shared import Body, Comment, ContextId, ExecutionId, Failure, Moment, Resource, Value
 from layover.core.engine.events import PointKind
 
 
@@ -42,7 +42,10 @@ class Decision(Resource, frozen=True, kw_only=True):
 
 
 class PausePoint(Resource, frozen=True, kw_only=True):
-    """A place where an execution waits for something outside."""
+    """A place where an execution waits for something outside.
+
+    `failure` is what went wrong after the last answer, if the point was opened again because of it.
+    """
 
     id: str
     execution_id: ExecutionId
@@ -55,6 +58,7 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     schema: Value = None
     shown: Value = None
     response: Value = None
+    failure: Failure | None = None
     opened_at: Moment
     deadline: Moment | None = None
     on_deadline: str | None = None

@@ -147,6 +147,12 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
         """The execution that is waited for and has to be told when it no longer is; nothing if there is none."""
         return str(self.details["child"]) if self.kind == "child" and self.status == "open" else ""
 
+    @property
+    def failure(self) -> Error | None:
+        """What went wrong before it was opened again, if something did."""
+        told = self.details.get("failure")
+        return msgspec.convert(told, Error) if told is not None else None
+
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What there is only once in an execution."""
