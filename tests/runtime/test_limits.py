@@ -124,6 +124,24 @@ async def test_what_was_given_back_is_taken_up_the_moment_there_is_a_place(tmp_p
             assert (await engine.wait(execution.id)).status == "completed"
 
 
+async def test_nothing_is_kept_of_executions_that_no_longer_wait(tmp_path: Path) -> None:
+    work, patient = Held(), 10 * HOUR
+    async with engine_at(tmp_path, work, calls=1, give_back_after=patient) as engine:
+        await engine.register(EACH)
+        first = await engine.start("flow", [0])
+        running = await work.begun()
+        waiting = [await engine.start("flow", [0, 1]) for _ in range(5)]
+        assert engine.instance.caller.waiting == 5
+        for execution in waiting:
+            await engine.cancel(execution.id)
+            await until(engine, execution.id, lambda head: head.owner is None)
+        while engine.instance.driver.driven.keys() != {first.id}:
+            await asyncio.to_thread(bool)
+        assert engine.instance.caller.waiting == 0
+        running.returns()
+        await engine.wait(first.id)
+
+
 async def test_a_line_that_never_ends_does_not_keep_back_what_was_given_back(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work, calls=1, poll=HOUR, give_back_after=1) as engine:

@@ -80,6 +80,7 @@ def _of_services(services: Services) -> Iterator[Metric]:
     for name, count in sorted(services.engine.failing_services.items()):
         failures.add_metric([name], count)
     yield failures
+    yield _gauge("layover_executions_queued", "Executions here that wait for a place to make calls.", caller.waiting)
     yield _gauge("layover_threads_busy", "Threads that calls have.", threads.taken)
     yield _gauge("layover_threads_abandoned", "Threads held by calls that were given up.", threads.abandoned)
     yield _gauge("layover_threads_lacking", "Abandoned threads that nothing replaces.", threads.lacking)

@@ -172,6 +172,11 @@ class Caller:
             self._turns.add(driven, node_type, first=first)
         self._offer()
 
+    def leave_line(self, driven: Driven) -> None:
+        """Forget an execution that is no longer driven here."""
+        if self._turns:
+            self._turns.remove(driven)
+
     def _offer(self) -> None:
         """Let those who wait have the places that are free, once what goes on here is done."""
         if not self._offering:
@@ -349,6 +354,11 @@ class Caller:
         self._hurried = True
         for out in list(self._out):
             out.stop()
+
+    @property
+    def waiting(self) -> int:
+        """How many executions wait for places here."""
+        return len(self._turns)
 
     @property
     def out(self) -> int:

@@ -529,6 +529,7 @@ class Driven:
 
     def _end(self) -> None:
         self.dropped = True
+        self._driver.caller.leave_line(self)
         self._alarm.end()
         for waiting in self._resters:
             if not waiting.done():

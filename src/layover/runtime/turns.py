@@ -58,6 +58,15 @@ class Turns:
             del self._lines[longest]
         return Turn(driven, longest, len(line))
 
+    def remove(self, driven: Driven) -> None:
+        """Take an execution out of every line: a line that does not move would hold on to it."""
+        for node_type, line in [*self._lines.items()]:
+            if line.pop(driven, None) is not None and not line:
+                del self._lines[node_type]
+
+    def __len__(self) -> int:
+        return len({driven for line in self._lines.values() for driven in line})
+
     def __bool__(self) -> bool:
         return bool(self._lines)
 
