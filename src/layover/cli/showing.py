@@ -40,7 +40,7 @@ class Whole(NamedTuple):
 
 
 def show(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> int:
-    """Show an execution: its nodes with their states, its pause points, its legs."""
+    """Show an execution: its nodes with their states, its pause points, its legs; of nodes and legs the first 1,000."""
     whole = asyncio.run(_whole(at, execution))
     if json:
         found = msgspec.to_builtins(whole.execution)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _READERS: Final = 2  # of long logs at a time: each takes its slices of the event loop
 _LONG: Final = 1_000  # events
-# What a view takes of memory, as is assumed: so much for an event, and so many times the bytes of the log.
-_PER_EVENT: Final = 500
+# What a view takes of memory, twice as much as was measured: so much for an event, so many times the log's bytes.
+_PER_EVENT: Final = 100
 _PER_BYTE: Final = 3
 
 
