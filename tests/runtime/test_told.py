@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.runtime.harness import Between, Held, call, engine_on, flow
+from tests.runtime.harness import Between, Held, call, engine_on, flow, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,3 +102,21 @@ async def test_an_end_that_was_not_written_before_the_lease_was_lost_is_not_told
             driven.drop()
         (await work.begun()).returns("written")
         assert (await starting).output == "written"
+
+
+async def test_an_execution_whose_outcome_cannot_be_taken_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Held()
+    async with engine_on(Between(tmp_path), work) as engine:
+        await engine.register(flow(call("a"), call("b")))
+        started = await engine.start("flow")
+
+        def fails(*_given: object) -> None:
+            raise MemoryError
+
+        running = await work.begun()
+        monkeypatch.setattr(engine.instance.meters, "wrote", fails)
+        running.returns("well")
+        head = await until(engine, started.id, lambda head: head.owner is None)
+        assert head.last_seq > started.last_seq

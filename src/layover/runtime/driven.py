@@ -360,6 +360,15 @@ class Driven:
     # The outcome
 
     def _told(self, outcome: Outcome | StoreError) -> None:
+        """Take the outcome of an append; if that fails by a fault of ours, the execution is not kept and left idle."""
+        try:
+            self._take(outcome)
+        except Exception as error:  # noqa: BLE001 - what is durable stays so: the next leg goes on from there
+            _log.exception("outcome_not_taken execution=%s", self.id)
+            self._tell_creator(Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
+            self._driver.put_off(self)
+
+    def _take(self, outcome: Outcome | StoreError) -> None:
         step, append, seen = self._step, self._append, self._derived
         self._step = self._append = self._derived = None
         if step is None or append is None or seen is None:

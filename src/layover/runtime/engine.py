@@ -89,25 +89,24 @@ class Engine(Outside):
         await self.stop()
 
     async def stop(self, grace: float | None = None) -> None:
-        """Stop claiming, let calls come to an end for a while (in seconds), and give back the rest."""
+        """Stop claiming, let calls come to an end for a while (in seconds), and give back the rest.
+
+        A store that does not answer holds this up for `store_grace` at most; then leases are left to run out.
+        """
         instance, self._running = self._running, None
         if instance is None:
             return
+        seconds = self._settings.grace / 1000 if grace is None else grace
+        of_store = self._settings.store_grace / 1000
         instance.driver.stop()
         instance.claimer.stop()
         try:
-            for service in self._services:
-                service.stop()
-            claimer, courier, *_ = self._services
-            await asyncio.wait([claimer.task])
-            await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
-            await instance.caller.stop(self._settings.grace / 1000 if grace is None else grace)
-            instance.driver.flush()
-            await instance.committer.stop()
-            instance.courier.stop()
-            await asyncio.wait([courier.task])
-            await instance.committer.stop()  # what was delivered here may have led to more
-            await instance.driver.release_all()
+            async with asyncio.timeout(seconds + of_store):
+                await self._wind_down(instance, seconds)
+        except TimeoutError:
+            _log.warning("stop_cut_short instance=%s", instance.id)
+            instance.caller.hurry()
+            instance.caller.dismiss()
         finally:
             for service in self._services:
                 service.task.cancel()
@@ -117,9 +116,28 @@ class Engine(Outside):
                 self._watchdog.stop()
             if self._standby is not None:
                 self._standby.stop()
-            await self._store.close()
+            try:
+                async with asyncio.timeout(of_store):
+                    await self._store.close()
+            except TimeoutError:
+                _log.warning("store_not_closed instance=%s", instance.id)
             await self._http.close()
             _log.info("engine_closed instance=%s", instance.id)
+
+    async def _wind_down(self, instance: Instance, grace: float) -> None:
+        """Finish what is under way, in order, and give back everything."""
+        for service in self._services:
+            service.stop()
+        claimer, courier, *_ = self._services
+        await asyncio.wait([claimer.task])
+        await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
+        await instance.caller.stop(grace)
+        instance.driver.flush()
+        await instance.committer.stop()
+        instance.courier.stop()
+        await asyncio.wait([courier.task])
+        await instance.committer.stop()  # what was delivered here may have led to more
+        await instance.driver.release_all()
 
     @property
     def is_working(self) -> bool:

@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     jitter: bool = True  # the moments of retries are spread by chance, as their policies say
     drain: int = 30_000  # how long a pause waits for calls that are out
     grace: int = 10_000  # how long stopping waits for calls that are out
+    store_grace: int = 5_000  # how long stopping waits, besides that, for a store that does not answer
     max_takeovers: int = 5  # an execution that loses more instances than this waits for an operator
     recovery_backoff: int = 1_000  # before an execution is recovered that lost two in a row; doubled for each one more
     suspect_alone: int = 10_000  # how long such an execution is driven alone then; doubled likewise

@@ -147,9 +147,8 @@ class Connections:
     async def close(self) -> None:
         """Let go of all connections; what is in use is let go of when it is given back."""
         self._closed = True
-        for connection in self._free:
-            await _close(connection)
-        self._free.clear()
+        free, self._free = self._free, []
+        await asyncio.gather(*(_close(connection) for connection in free))
         if self._ending:
             await asyncio.wait(self._ending)
         while self._waiting:

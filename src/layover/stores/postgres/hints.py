@@ -66,12 +66,12 @@ class NotifiedHints:
 
     async def close(self) -> None:
         """Say what there is to say, and listen no more."""
+        listening, self._listening = self._listening, None
+        if listening is not None:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
         if self._telling is not None:
             await asyncio.wait([self._telling])
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
-            self._listening = None
 
     async def _tell(self) -> None:
         while self._pending:

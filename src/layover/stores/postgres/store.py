@@ -144,19 +144,26 @@ class PostgresStore(PostgresAccess):
         self._answers = self._loads = None
         if db is None:
             return
-        if self._hints is not None:
-            await self._hints.close()
-            self._hints = None
+        try:
+            await self._leave(db)
+        finally:  # also if the one who closes does not wait for a server that is silent
+            await db.close()
+
+    async def _leave(self, db: Database) -> None:
+        """Tell the others that this instance is no more."""
         if self._neighbours is not None:
             self._neighbours.leave()
             self._neighbours = None
         if self._staying is not None:
             self._staying.cancel()
             await asyncio.gather(self._staying, return_exceptions=True)
+        hints, self._hints = self._hints, None
+        if hints is not None:
+            await hints.close()
+        if self._staying is not None:
             self._staying = None
             with suppress(StoreError):  # then the name is free after a while
                 await db.fetch("leave", [self._instance])
-        await db.close()
 
     async def now(self) -> int:
         """Return the time of the server's clock, which all instances go by; it is not asked for that."""

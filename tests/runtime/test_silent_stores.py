@@ -1,0 +1,47 @@
+"""Stopping on a store that has fallen silent: it is not waited for longer than the settings say."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Any
+
+import pytest
+
+from tests.runtime.harness import Between, Held, call, engine_on, flow, store_in
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+_ASKED = ("claim", "commit", "renew", "release", "load", "outbox", "unread", "heads", "get", "close")
+
+
+class Silent(Between):
+    """A store that does not answer any more from a moment on."""
+
+    is_silent = False
+
+    def __getattr__(self, name: str) -> Any:
+        return self._never if self.is_silent and name in _ASKED else super().__getattr__(name)
+
+    async def _never(self, *_given: object) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_stopping_does_not_wait_for_a_silent_store(tmp_path: Path) -> None:
+    store, work = Silent(tmp_path), Held()
+    engine = engine_on(store, work, store_grace=50, grace=50)
+    async with engine:
+        await engine.register(flow(call("a"), call("b")))
+        started = await engine.start("flow")
+        running = await work.begun()
+        store.is_silent = True
+        running.returns("never written")  # the append is on its way when the engine stops
+        await engine.stop()
+    store.is_silent = False
+    await store.close()
+    other = store_in(tmp_path)
+    await other.open("other")
+    row = await other.get(started.id)
+    assert row is not None
+    assert row.head.owner is not None, "its lease is left to run out"
+    await other.close()
