@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -250,3 +251,24 @@ async def test_a_busy_stream_ends_with_its_key_too(tmp_path: Path) -> None:
 
     assert len(asked) == 3
     assert b"event: end" not in b"".join(pieces)
+
+
+async def test_whoever_has_most_streams_makes_room_for_those_who_have_fewer(tmp_path: Path) -> None:
+    settings = replace(UNLIMITED, streams=6, streams_by_caller=4)
+    async with served(tmp_path, settings=settings) as api, AsyncExitStack() as opened:
+        url = f"{api.url}/api/v1/executions/{await waiting(api)}/stream"
+
+        async def open_as(user: str) -> int:
+            headers = {"authorization": f"Bearer {await api.key_of(f'{user}:viewer')}"}
+            response = await opened.enter_async_context(api.session.get(url, headers=headers))
+            if response.status == 200:
+                await response.content.readuntil(b"event: PausePointOpened")
+            return response.status
+
+        first = [await open_as(user) for user in ("ada", "ada", "ada", "ada", "bob", "bob")]
+        third = [await open_as("eve") for _ in range(2)]
+        while api.services.streams.count > 6:  # noqa: ASYNC110 - those that make room are ending
+            await asyncio.sleep(0.01)
+        again = [await open_as(user) for user in ("ada", "bob", "eve")]
+
+    assert (first, third, again) == ([200] * 6, [200] * 2, [503] * 3)

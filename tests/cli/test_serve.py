@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
+from layover.cli.serve import warn_without_tls
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -141,6 +143,34 @@ def test_the_first_start_makes_a_key_and_later_ones_do_not(folder: Path) -> None
         assert "shown this once" not in server.printed
         assert server.stop() == 0
         assert key not in server.printed
+
+
+def test_it_answers_to_its_own_names_only(folder: Path) -> None:
+    public = ("--public-url", "https://flows.example.org/here")
+    with serving(folder, *public, LAYOVER_HOSTS="api.example.org, *.example.net") as server:
+        names = ("localhost", "127.0.0.1", "flows.example.org", "api.example.org", "a.example.net", "evil.example")
+        found = [sent("GET", f"{server.url}/metrics", {"host": name})[0] for name in names]
+
+    assert found == [200, 200, 200, 200, 200, 421]
+
+
+@pytest.mark.parametrize(
+    ("host", "public_url", "warns"),
+    [
+        ("0.0.0.0", "http://here:8080", True),  # noqa: S104 - it is warned of
+        ("::", "http://here:8080", True),
+        ("192.168.1.7", "http://flows.example.org", True),
+        ("0.0.0.0", "https://flows.example.org", False),  # noqa: S104 - as above
+        ("127.0.0.1", "http://127.0.0.1:8080", False),
+        ("localhost", "http://localhost:8080", False),
+    ],
+)
+def test_without_tls_it_warns_of_the_network(
+    capsys: pytest.CaptureFixture[str], host: str, public_url: str, *, warns: bool
+) -> None:
+    warn_without_tls(host, public_url)
+
+    assert ("without TLS" in capsys.readouterr().err) == warns
 
 
 def test_a_key_that_is_given_is_the_administrators(folder: Path) -> None:

@@ -49,10 +49,11 @@ async def test_the_application_on_the_page_can_be_served(tmp_path: Path, monkeyp
 
 def test_every_setting_of_the_environment_is_there() -> None:
     named = set(re.findall(r"`LAYOVER_(\w+)`", _SERVE))
-    given = {f"LAYOVER_{name}": "x" * 40 for name in ("ADMIN_KEY", "JWT_SECRET")}
+    given = {f"LAYOVER_{name}": "Zk8vQ2mT7xR4nB9cW1pL6dF3hJ5sY0aG" for name in ("ADMIN_KEY", "JWT_SECRET")}
     found = access_settings({**given, "LAYOVER_RATE_LIMIT": "20/10s", "LAYOVER_BODY_LIMIT": "500kB"})
     assert (found.rate_limit, found.body_limit) == ((20, 10), 500_000)
     assert {"DB", "ADMIN_KEY", "PUBLIC_URL", "RATE_LIMIT", "BODY_LIMIT", "JWT_SECRET", "JWT_JWKS_URL"} <= named
+    assert {"GUESS_LIMIT", "CONNECTIONS", "TRUSTED_PROXIES", "HOSTS"} <= named
     assert f"`{ApiSettings().body_limit}`" in _SERVE
 
 

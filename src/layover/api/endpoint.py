@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from layover.api.bodies import check_media_type, decoded, queried, read_body
 from layover.api.calls import Call, Reply, Stream
+from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
 from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
@@ -38,7 +39,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MOST_PARAMETERS = 100
 _NO_QUERY = NoQuery()
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
-_ONCE = ("authorization", "content-length", "content-type", "idempotency-key", "x-api-key")
+_ONCE = ("authorization", "content-length", "content-type", "host", "idempotency-key", "x-api-key")
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _FAULTS_FROM = 500
 _OPERATING = ("execution:cancel", "admin")
@@ -99,6 +100,7 @@ class Endpoint:
     ) -> Reply | Stream:
         services, path = self._services, scope["path_params"]
         _check_head(scope, headers)
+        self._check_host(headers.get("host"))
         caller = await self._caller(route, scope, headers, request_id)
         if route.limited and RESERVED in scope.get("extensions", {}) and not caller.may(_OPERATING):
             raise Refusal("too_many_connections", "As many connections are open as may be; try again.", headers=_LATER)
@@ -147,7 +149,7 @@ class Endpoint:
             raise
         if caller is not None:
             return caller
-        if route.open == "loopback" and _is_loopback(scope, headers):
+        if route.open == "loopback" and self._is_own_machine(scope, headers):
             return NOBODY
         await self._limit(self._known_as(NOBODY, scope))
         raise Refusal(
@@ -155,6 +157,18 @@ class Endpoint:
             "Show credentials: `Authorization: Bearer` with a key or a JWT, or `X-API-Key`.",
             headers={"www-authenticate": "Bearer"},
         )
+
+    def _check_host(self, host: str | None) -> None:
+        """Refuse a request to a name that is not the server's: it may be a page that passes for it."""
+        if not self._services.hosts.is_answered(host):
+            message = f"The server is not called {(host or '')[:100]}; LAYOVER_HOSTS says what it is called."
+            raise Refusal("misdirected", message)
+
+    def _is_own_machine(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+        """Return whether a request comes from this machine itself, knows it as such, and is not passed on."""
+        client, host = scope.get("client"), headers.get("host")
+        is_here = client is not None and client[0] in _LOOPBACK and not any(name in headers for name in _FORWARDED)
+        return is_here and (host is None or is_own_address(host) or self._services.hosts.is_named(host))
 
     async def _check_token(self, token: str, scope: Scope, request_id: str) -> None:
         """Refuse a token that does not exist before anything that came with it is read.
@@ -311,12 +325,6 @@ def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
             raise Refusal("invalid_parameter", f"The header `{twice[0]}` is given twice.")
     if "\0" in scope["path"]:
         raise Refusal("not_found", "There is nothing under this path.")
-
-
-def _is_loopback(scope: Scope, headers: Mapping[str, str]) -> bool:
-    """Return whether a request comes from this machine itself, and is not passed on for somebody else."""
-    client = scope.get("client")
-    return client is not None and client[0] in _LOOPBACK and not any(name in headers for name in _FORWARDED)
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:

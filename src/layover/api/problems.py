@@ -54,6 +54,7 @@ STATUS: Final[dict[str, int]] = {
     "token_used": 410,
     "payload_too_large": 413,
     "unsupported_media_type": 415,
+    "misdirected": 421,  # the host is none of the server's names
     "comment_required": 422,
     "invalid_answer": 422,
     "invalid_body": 422,

@@ -63,7 +63,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def codes(self) -> tuple[str, ...]:
         """Every code that may be answered instead of what was asked for."""
-        found = {*self.problems, "invalid_parameter"}
+        found = {*self.problems, "invalid_parameter", "misdirected"}
         if not self.alone:
             found.add("internal")
             if HTTPStatus.SERVICE_UNAVAILABLE not in self.answers:  # else that is what it tells

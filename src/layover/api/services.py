@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from layover.api.access.guesses import Guesses
 from layover.api.addresses import TrustedProxies
 from layover.api.counting import Requests
+from layover.api.hosts import KnownHosts
 from layover.api.streaming import Streams
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Services:
         self.guard = guard
         self.limiter = limiter
         self.proxies = TrustedProxies(settings.trusted_proxies)
+        self.hosts = KnownHosts(settings.hosts)
         self.guesses = Guesses(settings.guess_limit, self.proxies)
         self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
         self.requests = Requests()

@@ -20,6 +20,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     connections_by_address: int | None = None  # without it, half of them
     connections_reserved: int = 16  # beyond that, for operators and health
     trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose `X-Forwarded-For` is taken
+    hosts: tuple[str, ...] | None = None  # names that requests may be sent to; without it, any
     longest_wait: float = 60.0  # for a start that waits
     act_wait: float = 10.0  # until an execution has taken what an operator asks of it
     streams: int = 1_000  # open at once

@@ -62,11 +62,22 @@ class Streams:
         return self._open.total()
 
     def check(self, user: str) -> None:
-        """Refuse one more, if there are too many."""
+        """Refuse one more, if there are too many; whoever has most of them makes room for those who have fewer."""
         settings = self._settings
-        if self.count >= settings.streams or self._open[user] >= settings.streams_by_caller:
+        is_full = self.count >= settings.streams and not self._make_room(user)
+        if is_full or self._open[user] >= settings.streams_by_caller:
             message = "There are too many streams open; try again later."
             raise Refusal("too_many_streams", message, headers={"retry-after": "5"})
+
+    def _make_room(self, user: str) -> bool:
+        """End a stream of whoever has most, if that leaves them with no fewer than the user who asks has then."""
+        most = max(self._open, key=self._open.__getitem__, default=user)
+        if self._open[most] <= self._open[user] + 1:
+            return False
+        theirs = next((one for one in self._followers if one.user == most and not one.ended.is_set()), None)
+        if theirs is not None:
+            theirs.ended.set()
+        return theirs is not None
 
     def end(self, credential: str) -> None:
         """End the streams of a credential."""

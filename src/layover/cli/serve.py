@@ -11,8 +11,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
+from msgspec.structs import replace
 
 from layover.bootstrap import Engine, address_of
 from layover.cli.definitions import checked_file
@@ -20,7 +22,7 @@ from layover.cli.exits import BAD_INPUT, DONE, FAILED, Stop
 from layover.cli.functions import functions_of, node_types
 from layover.cli.options import DEFAULT_DB, Db, Nodes
 from layover.cli.processes import inherited, supervise
-from layover.cli.screen import plural, say, without_password
+from layover.cli.screen import note, plural, say, without_password
 from layover.core.plan import compile_plan
 from layover.runtime.settings import Settings
 
@@ -87,7 +89,8 @@ def serve(  # noqa: PLR0913 - each is an option
 
     On first start it makes a key for an administrator and prints it, this once; with LAYOVER_ADMIN_KEY that one is the
     administrator's. Other settings: LAYOVER_RATE_LIMIT, LAYOVER_GUESS_LIMIT, LAYOVER_BODY_LIMIT, LAYOVER_CONNECTIONS,
-    LAYOVER_TRUSTED_PROXIES, LAYOVER_JWT_SECRET, LAYOVER_JWT_JWKS_URL, LAYOVER_JWT_ISSUER, LAYOVER_JWT_AUDIENCE.
+    LAYOVER_TRUSTED_PROXIES, LAYOVER_HOSTS, LAYOVER_JWT_SECRET, LAYOVER_JWT_JWKS_URL, LAYOVER_JWT_ISSUER,
+    LAYOVER_JWT_AUDIENCE.
     """
     if find_spec("uvicorn") is None or find_spec("starlette") is None:
         raise Stop('To serve, more is needed: pip install "layover[server]"')
@@ -97,9 +100,10 @@ def serve(  # noqa: PLR0913 - each is an option
 
     functions = functions_of(nodes)
     plans = _plans_of(workflows, functions)
-    access = access_settings(os.environ)
     listening = inherited() or _listen(host, port)
     url = _url_of(listening)
+    access = access_settings(os.environ)
+    access = replace(access, hosts=_hosts_of(host, url, public_url, *(access.hosts or ())))
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     wanted = Wanted(
@@ -165,6 +169,21 @@ def _url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _hosts_of(host: str, url: str, public_url: str, *given: str) -> tuple[str, ...]:
+    """Return what the server is called: what is set, where it listens, and where others reach it."""
+    reached = urlsplit(public_url).hostname if public_url else None
+    return tuple(filter(None, (*given, host, urlsplit(url).hostname, reached)))
+
+
+def warn_without_tls(host: str, public_url: str) -> None:
+    """Say that nobody encrypts what is sent, unless the public address says that a proxy does."""
+    from layover.api.access.listening import is_loopback  # noqa: PLC0415 - only there with the extra
+
+    if not is_loopback(host) and not public_url.startswith("https:"):
+        note(f"Warning: it listens at {host} without TLS, so keys and data cross the network in the clear.", "yellow")
+        note("Put a proxy with TLS in front, and say where that is: --public-url https://…", "yellow")
+
+
 def _run(work: Callable[[], Coroutine[object, object, int]]) -> int:
     import uvloop  # noqa: PLC0415 - only there with the extra
 
@@ -193,6 +212,7 @@ async def _prepare(engine: Engine, wanted: Wanted) -> None:
     for plan in wanted.plans:
         await engine.register(plan)
     made = None if known else await first_key(store, now)
+    warn_without_tls(wanted.host, wanted.settings.public_url)
     say(f"Layover serves {without_password(wanted.db)}", "bold")
     say(f"  listening at  {wanted.url}")
     say(f"  documented at {wanted.url}/docs")

@@ -39,7 +39,7 @@ class InstanceLocks:
         until = monotonic() + patience
         while self._held is None:
             with suppress(FileExistsError):
-                self._folder.mkdir()
+                self._folder.mkdir(mode=0o700)
             with suppress(FileNotFoundError):  # whoever left last has just removed the folder
                 self._held = self._take(self._instance, os.O_RDWR | os.O_CREAT)
             if self._held is None:

@@ -43,6 +43,12 @@ async def the_second_in_an_hour(stage: Stage, route: Route) -> Answered:
     return answered
 
 
+@any_route("misdirected")
+async def a_name_of_somebody_else(stage: Stage, route: Route) -> Answered:
+    request = asked(route)
+    return await stage.strict.ask(request.method, request.path, request.body, headers={"host": "evil.example"})
+
+
 @any_route("too_many_connections")
 async def one_of_too_many(stage: Stage, route: Route) -> Answered:
     request = asked(route)

@@ -35,7 +35,7 @@ SECRET: Final = "postgres://layover:hunter2@db.internal/layover"  # noqa: S105 -
 HEADER: Final = "x-fault"
 MUCH: Final = replace(UNLIMITED, rate_limit=(1_000_000, 60.0))
 ONCE: Final = replace(UNLIMITED, rate_limit=(1, 3_600.0))
-STRICT: Final = replace(UNLIMITED, guess_limit=(1, 3_600.0))
+STRICT: Final = replace(UNLIMITED, guess_limit=(1, 3_600.0), hosts=())
 LITTLE: Final = replace(UNLIMITED, body_limit=30, body_timeout=0.05, streams=0)
 
 PICK: Final = {"id": "pick", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}
@@ -127,7 +127,7 @@ class Stage:
         self.little = servers["little"]  # takes small bodies, if they come soon, and follows nobody
         self.once = servers["once"]  # answers everybody once
         self.closed = servers["closed"]  # its engine has stopped
-        self.strict = servers["strict"]  # checks no credentials after the first that are not valid
+        self.strict = servers["strict"]  # has no name, and checks no credentials after the first that are not valid
         self.crowded = servers["crowded"]  # has more connections than it answers
         self._numbers = itertools.count()
 

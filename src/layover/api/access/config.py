@@ -24,11 +24,13 @@ _RANDOM: Final = "Take a random one, such as `openssl rand -base64 32` prints."
 _KEY: Final = re.compile(r"[!-~]+")
 _RATE: Final = re.compile(r"([1-9][0-9]{0,5})/([0-9]*[a-z]+)")
 _COUNT: Final = re.compile(r"[1-9][0-9]{0,6}")
+_HOST: Final = re.compile(r"\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?")
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,11}) ?(B|kB|MB|kiB|KiB|MiB)?")
 _UNITS: Final = {"": 1, "B": 1, "kB": 1_000, "MB": 1_000_000, "kiB": 1024, "KiB": 1024, "MiB": 1024**2}
 _LARGEST_BODY: Final = 1_000_000_000
 _JWT: Final = ("JWT_SECRET", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE")
-_NAMES: Final = ("ADMIN_KEY", "RATE_LIMIT", "GUESS_LIMIT", "BODY_LIMIT", "CONNECTIONS", "TRUSTED_PROXIES", *_JWT)
+_LIMITS: Final = ("RATE_LIMIT", "GUESS_LIMIT", "BODY_LIMIT", "CONNECTIONS")
+_NAMES: Final = ("ADMIN_KEY", *_LIMITS, "TRUSTED_PROXIES", "HOSTS", *_JWT)
 _USUAL: Final = ApiSettings()
 
 
@@ -80,6 +82,7 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
     body_limit: int = _USUAL.body_limit
     connections: int | None = None
     trusted_proxies: tuple[str, ...] = ()
+    hosts: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a key that could be guessed, or that a header cannot hold."""
@@ -98,6 +101,7 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
             body_limit=self.body_limit,
             connections=self.connections,
             trusted_proxies=self.trusted_proxies,
+            hosts=self.hosts,
         )
 
     def __repr__(self) -> str:
@@ -109,9 +113,7 @@ def access_settings(environment: Mapping[str, str]) -> AccessSettings:
     """Return what the environment sets; an empty text sets nothing."""
     given = {name: environment.get(f"LAYOVER_{name}") or None for name in _NAMES}
     jwt = {name: given[f"JWT_{name.upper()}"] for name in JwtSettings.__struct_fields__}
-    rate, guesses, size, connections = (
-        given[name] for name in ("RATE_LIMIT", "GUESS_LIMIT", "BODY_LIMIT", "CONNECTIONS")
-    )
+    rate, guesses, size, connections = (given[name] for name in _LIMITS)
     return AccessSettings(
         admin_key=given["ADMIN_KEY"],
         jwt=JwtSettings(**jwt) if any(jwt.values()) else None,
@@ -120,6 +122,7 @@ def access_settings(environment: Mapping[str, str]) -> AccessSettings:
         body_limit=parse_size(size) if size else _USUAL.body_limit,
         connections=parse_connections(connections) if connections else None,
         trusted_proxies=parse_proxies(given["TRUSTED_PROXIES"] or ""),
+        hosts=parse_hosts(given["HOSTS"]) if given["HOSTS"] else None,
     )
 
 
@@ -162,6 +165,14 @@ def parse_proxies(text: str) -> tuple[str, ...]:
         message = "they are addresses and networks, such as `10.0.0.7, 192.168.0.0/24`."
         raise InvalidSetting(f"LAYOVER_TRUSTED_PROXIES: {message}") from error
     return proxies
+
+
+def parse_hosts(text: str) -> tuple[str, ...]:
+    """Return names of hosts: `api.example.org, *.example.net`, or `*` for any."""
+    hosts = tuple(one.strip() for one in text.split(",") if one.strip())
+    if not hosts or not all(_HOST.fullmatch(one) for one in hosts):
+        raise InvalidSetting("LAYOVER_HOSTS: they are names such as `api.example.org, *.example.net`, or `*` for any.")
+    return hosts
 
 
 def _check_address(address: str) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.access.jwks import SigningKeys
+from layover.api.names import fault_in_name
 from layover.api.permissions import Caller, permissions_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Tokens:
             claims = msgspec.convert(said, _Claims)
         except _NO_TOKEN:
             return None
-        if not _is_now(claims, now) or not all(text.isprintable() for text in (claims.sub, *claims.roles)):
+        if not _is_now(claims, now) or any(fault_in_name(name) for name in (claims.sub, *claims.roles)):
             return None
         return Caller(user=claims.sub, roles=claims.roles, permissions=permissions_of(claims.roles), credential="jwt")
 

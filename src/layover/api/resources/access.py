@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from layover.api.names import fault_in_name
 from layover.api.resources.shared import Body, Length, Moment, Resource, Value
 
 # What stands in lists and in logs has no line breaks; `$` alone would let one pass at the end.
@@ -20,6 +21,13 @@ class KeyBody(Body, frozen=True, kw_only=True):
     roles: Annotated[list[_Name], Meta(max_length=50)]
     scopes: Annotated[list[str], Meta(max_length=50)] | None = None
     expires_in: Length | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse names that look like others."""
+        for what, names in (("name", (self.name,)), ("user", (self.user,)), ("roles", self.roles)):
+            fault = next((fault for fault in map(fault_in_name, names) if fault is not None), None)
+            if fault is not None:
+                raise ValueError(f"{fault}, in `{what}`")
 
 
 class RotateBody(Body, frozen=True, kw_only=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
     check_library()
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     with translated(path):
+        if not readonly:
+            _create(path)
         db = apsw.Connection(str(path), flags=flags, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
         # A plan does not depend on the values of its parameters: else most statements are compiled anew for each value.
@@ -40,6 +43,12 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
             db.close()
             raise
         return db
+
+
+def _create(path: Path) -> None:
+    """Make a file that is not there, for its owner alone; what SQLite puts beside it has the same permissions."""
+    with suppress(OSError):  # it is there; or it cannot be made, which SQLite says better
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
 
 
 def teach(db: apsw.Connection) -> None:
