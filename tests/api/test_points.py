@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import Any
 
 import pytest
 
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotations
+from layover.ports.records import Head, PointFilter
 from tests.api.acting import acts, ended, points_of, resting, served_forgetfully
 from tests.api.harness import listening, served
 from tests.runtime.harness import (
@@ -23,6 +25,7 @@ from tests.runtime.harness import (
     fan_out,
     flow,
     form,
+    until,
     until_status,
 )
 
@@ -405,3 +408,37 @@ async def test_a_function_that_asks_is_answered_like_a_form(tmp_path: Path) -> N
         assert item["context_id"] == "charge/size"
         assert (await api.post(f"/pause-points/{item['id']}/answer", {"data": {"a": 1}})).status == 201
         assert await ended(api, started.id) == {"a": 1}
+
+
+# Timers
+
+
+def _has_moved_on(seen: int, head: Head) -> bool:
+    return head.last_seq > seen and head.owner is None
+
+
+async def test_a_timer_that_fired_is_completed_and_a_missed_deadline_expired(tmp_path: Path) -> None:
+    clock = HandWound()
+    asked = form(deadline="1h", on_deadline="continue")
+    async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
+        await engine.register(flow(delay(duration="1h"), asked, form("last")))
+        started = await engine.start("flow", wait="rest")
+        for _ in range(2):
+            seen = (await engine.get(started.id)).last_seq
+            clock.skip(engine, HOUR)
+            await until(engine, started.id, partial(_has_moved_on, seen))
+        path = f"/pause-points?execution_id={started.id}"
+
+        async def listed(*status: str) -> list[tuple[str, str]]:
+            query = "".join(f"&status={one}" for one in status)
+            return [(one["context_id"], one["status"]) for one in (await api.get(path + query)).json["items"]]
+
+        fired, missed, waiting = ("rest", "completed"), ("ask", "expired"), ("last", "open")
+        assert await listed() == [fired, missed, waiting]
+        assert await listed("completed") == [fired]
+        assert await listed("expired") == [missed]
+        assert await listed("expired", "open") == [missed, waiting]
+        assert await listed("completed", "open") == [fired, waiting]
+        assert await listed("completed", "expired") == [fired, missed]
+        stored = await engine.instance.store.points(PointFilter(execution_id=started.id))
+        assert [row.status for row in stored] == ["expired", "expired", "open"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.core.engine import events as ev
+from layover.core.moments import moment
 from layover.runtime.errors import ExecutionFailed, InvalidInput
 from layover.runtime.executions import Options
 from layover.runtime.verify import violations
@@ -52,7 +53,7 @@ async def test_an_execution_starts_at_its_moment_and_not_before(tmp_path: Path) 
         assert (head.status, put_off.id in engine.instance.driver.driven) == ("pending", False)
         assert head.wake_at == await start_of(engine, put_off.id)
         (reason,) = (await engine.why(put_off.id)).reasons
-        assert (reason.kind, reason.text) == ("delay", "It starts later.")
+        assert (reason.kind, reason.text) == ("delay", f"It starts at {moment(reason.until)}.")
         assert (reason.since, reason.until) == (put_off.created_at, await start_of(engine, put_off.id))
         clock.skip(engine, HOUR - 1_000)
         at_once = await engine.start("flow", wait="end")
@@ -242,3 +243,19 @@ async def test_the_time_of_an_execution_does_not_pass_while_it_is_held(tmp_path:
         clock.skip(engine, 2 * HOUR + 1_000)
         with pytest.raises(ExecutionFailed, match="longer than its timeout"):
             await engine.result(started.id)
+
+
+async def test_why_of_a_start_that_its_workflow_holds_names_its_delay_only_if_it_has_one(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path)) as engine:
+        await engine.register(flow(form()))
+        await engine.pause_workflow("flow", reason="Audit")
+        delayed = await engine.start("flow", options=Options(delay=HOUR))
+        held = await engine.start("flow")
+        operator, delay = (await engine.why(delayed.id)).reasons
+        assert (operator.kind, delay.kind) == ("operator", "delay")
+        assert delay.text == f"It starts at {moment(delay.until)} at the earliest."
+        assert [reason.kind for reason in (await engine.why(held.id)).reasons] == ["operator"]
+        clock.skip(engine, 2 * HOUR)
+        assert [reason.kind for reason in (await engine.why(delayed.id)).reasons] == ["operator"]
+        assert await violations(engine.instance.store) == []

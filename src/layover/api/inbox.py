@@ -6,6 +6,7 @@ through, a bounded number for one page. A page may therefore be short, or empty,
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
@@ -23,12 +24,14 @@ from layover.ports.records import PointFilter
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from layover.api.calls import Call
     from layover.api.permissions import Caller
     from layover.api.resources.points import PausePoint
     from layover.ports.records import PointRow
 
-PointStatus = Literal["open", "answered", "applied", "expired", "cancelled", "superseded"]
+PointStatus = Literal["open", "answered", "applied", "completed", "expired", "cancelled", "superseded"]
 
 _PAGE: Final = 100
 _MOST_PAGES: Final = 10
@@ -72,14 +75,51 @@ async def listed(call: Call[Any, Any], query: ApprovalsQuery | PointsQuery, kind
     wanted = PointFilter(
         execution_id=checked_id(query.execution_id) if query.execution_id is not None else None,
         workflow=query.workflow,
-        kind=kind,
-        status=tuple(query.status),
+        kind="timer" if kind is None and query.status == ["completed"] else kind,
+        status=_stored(query.status),
         after=parsed(query.cursor) if query.cursor is not None else None,
         limit=most + 1,
     )
-    rows, cursor = await (_inbox(call, wanted, most) if query.for_ == "me" else _page(call, wanted, most))
+    if query.for_ == "me":
+        rows, cursor = await _inbox(call, wanted, most)
+    elif len({"completed", "expired"}.intersection(query.status)) == 1:
+        rows, cursor = await _chosen(call, wanted, most, query.status)
+    else:
+        rows, cursor = await _page(call, wanted, most)
     items = fitting(await _shown(call, rows), settings.page_bytes)
     return Page(items=items, next=_behind(rows[len(items) - 1]) if len(items) < len(rows) else cursor)
+
+
+def _stored(status: Sequence[PointStatus]) -> tuple[str, ...]:
+    """Return the statuses under which a store finds what is asked for: a completed timer is stored as expired."""
+    return tuple(dict.fromkeys("expired" if one == "completed" else one for one in status))
+
+
+async def _chosen(
+    call: Call[Any, Any], wanted: PointFilter, most: int, status: Sequence[PointStatus]
+) -> tuple[list[PointRow], str | None]:
+    """Return those of a status that a store does not tell from another, and where to go on looking."""
+    return await _sifted(call.services.store.points, wanted, most, lambda row: row.shown_status in status)
+
+
+async def _sifted(
+    read: Callable[[PointFilter], Awaitable[list[PointRow]]],
+    wanted: PointFilter,
+    most: int,
+    fits: Callable[[PointRow], bool],
+) -> tuple[list[PointRow], str | None]:
+    """Return those of a list that fit, and where to go on looking: only so many pages of it are read at once."""
+    wanted = replace(wanted, limit=_PAGE)
+    found: list[PointRow] = []
+    for _ in range(_MOST_PAGES):
+        rows = await read(wanted)
+        found += filter(fits, rows)
+        if len(found) > most:
+            return found[:most], _behind(found[most - 1])
+        if len(rows) < _PAGE:
+            return found, None
+        wanted = replace(wanted, after=age(rows[-1]))
+    return found, cursor_of(*wanted.after) if wanted.after is not None else None
 
 
 async def _page(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
@@ -91,17 +131,8 @@ async def _inbox(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[
     """Return what waits for the caller, and where to go on looking."""
     if (wanted.status and "open" not in wanted.status) or wanted.kind not in (None, *FOR_PEOPLE):
         return [], None
-    wanted = replace(wanted, status=("open",), limit=_PAGE)
-    found: list[PointRow] = []
-    for _ in range(_MOST_PAGES):
-        rows = await of_people(call, wanted)
-        found += [row for row in rows if _waits_for(call.caller, row)]
-        if len(found) > most:
-            return found[:most], _behind(found[most - 1])
-        if len(rows) < _PAGE:
-            return found, None
-        wanted = replace(wanted, after=age(rows[-1]))
-    return found, cursor_of(*wanted.after) if wanted.after is not None else None
+    of_caller = partial(_waits_for, call.caller)
+    return await _sifted(partial(of_people, call), replace(wanted, status=("open",)), most, of_caller)
 
 
 async def of_people(call: Call[Any, Any], wanted: PointFilter) -> list[PointRow]:

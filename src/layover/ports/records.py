@@ -101,6 +101,11 @@ class PointRow(Record, frozen=True, kw_only=True):
     status: str = "open"
     closed_at: int | None = None
 
+    @property
+    def shown_status(self) -> str:
+        """The status for readers: a timer whose moment came did what it was for, although it is stored as expired."""
+        return "completed" if self.point.kind == "timer" and self.status == "expired" else self.status
+
 
 class OpenedPoint(Record, frozen=True, kw_only=True):
     """A point became visible."""

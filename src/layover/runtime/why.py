@@ -119,8 +119,13 @@ def _of_the_start(state: Execution, now: int, admission: Admission | None) -> li
     facts = state.facts
     if facts.started_at:
         return []
-    if not facts.hold or (admission is None and facts.start_at is not None and facts.start_at > now):
-        return [Reason(kind="delay", text="It starts later.", since=facts.created_at, until=facts.start_at)]
+    is_delayed = facts.start_at is not None and facts.start_at > now
+    if not facts.hold and not is_delayed and facts.gate != "open":
+        return []  # it starts when it is released
+    if not facts.hold or (admission is None and is_delayed):
+        earliest = "" if facts.gate == "open" else " at the earliest"
+        text = f"It starts at {moment(facts.start_at or facts.created_at)}{earliest}."
+        return [Reason(kind="delay", text=text, since=facts.created_at, until=facts.start_at)]
     if admission is not None and admission.state == "waiting":
         holders = ", ".join(admission.holders)
         text = f"It is number {admission.position} in line for the limit `{admission.name}`, held by {holders}."

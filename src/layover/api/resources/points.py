@@ -44,7 +44,8 @@ class Decision(Resource, frozen=True, kw_only=True):
 class PausePoint(Resource, frozen=True, kw_only=True):
     """A place where an execution waits for something outside.
 
-    `failure` is what went wrong after the last answer, if the point was opened again because of it.
+    A timer that fired is `completed`; `expired` is a deadline that was missed. `failure` is what went wrong after the
+    last answer, if the point was opened again because of it.
     """
 
     id: str
@@ -53,7 +54,7 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     context_id: ContextId
     node: str
     kind: PointKind
-    status: Literal["open", "answered", "applied", "expired", "cancelled", "superseded"]
+    status: Literal["open", "answered", "applied", "completed", "expired", "cancelled", "superseded"]
     title: str = ""
     schema: Value = None
     shown: Value = None
