@@ -36,6 +36,7 @@ class Rule(Enum):
     OWN_LEASES_COME_FIRST = "12: an instance renews what it drives before it claims: it never takes over from itself."
     CALL_CHECKS_THE_LEASE = "13: before each call an instance looks at its own lease's deadline."
     TIME_IS_THE_DATABASE_S = "14: what is due is judged by the database's clock, not by the instance's own."
+    A_HELD_LOCK_KEEPS_THE_LEASE = "15: a clock set forward ends no lease of an instance that holds its lock and renews."
     REST_NAMES_THE_NEXT_WAKE = "16: at rest, the wake time is the earliest thing that time will have to do."
     NOTHING_IS_DUE_WHILE_PAUSED = "16: behind a closed gate, deadlines do not come due."
     GATE_CLOSES_WITH_THE_COMMAND = "17: the commit that moves the pause into the log starts nothing any more."

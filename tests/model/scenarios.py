@@ -89,6 +89,7 @@ CASES = [
     _one(Rule.OWN_LEASES_COME_FIRST, Invariant.CALLED_BY_ONE_HAND, stops=1),
     _one(Rule.CALL_CHECKS_THE_LEASE, Invariant.CALLED_UNDER_LEASE, stops=1),
     _one(Rule.TIME_IS_THE_DATABASE_S, Invariant.CALLED_UNDER_LEASE),
+    _one(Rule.A_HELD_LOCK_KEEPS_THE_LEASE, Invariant.CALLED_UNDER_LEASE),
     _one(Rule.REST_NAMES_THE_NEXT_WAKE, Invariant.NO_STILLNESS),
     _one(Rule.NOTHING_IS_DUE_WHILE_PAUSED, Invariant.NO_SPINNING, pauses=1),
     _one(Rule.GATE_CLOSES_WITH_THE_COMMAND, Invariant.PAUSE_OBEYED, pauses=1),

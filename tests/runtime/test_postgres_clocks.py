@@ -17,7 +17,8 @@ from layover.core.engine.codec import decode_events
 from layover.ports.records import ExecutionFilter
 from layover.runtime.ids import id_from_key
 from layover.runtime.verify import violations
-from tests.servers.postgres import ask
+from layover.stores.postgres import PostgresStore
+from tests.servers.postgres import ask, run, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -151,3 +152,16 @@ async def all_times_are_the_databases(address: str, began: int) -> None:
         if row.head.workflow == "later":
             assert row.head.wake_at is not None
             assert now < row.head.wake_at <= now + 2 * MINUTE
+
+
+async def test_who_starts_after_the_server_s_clock_was_set_back_has_the_time_of_the_others(on_postgres: str) -> None:
+    older, newer = PostgresStore(on_postgres), PostgresStore(on_postgres)
+    await older.open("older")
+    try:
+        # As the older one has it who goes on by its own clock: the server's is an hour behind that.
+        await run(on_postgres, f"UPDATE {schema_of(on_postgres)}.instances SET seen_at = seen_at + {60 * MINUTE}")  # noqa: S608 - our own names
+        await newer.open("newer")
+        assert await newer.now() - await older.now() > 59 * MINUTE
+        await newer.close()
+    finally:
+        await older.close()

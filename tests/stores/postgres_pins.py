@@ -190,6 +190,7 @@ READS_ALL = {
     "unversioned": "it checks all executions",
     "latest_versions": "it lists all workflows",
     "standings": "the same",
+    "latest_seen": "there are as many rows as instances",
     "living_instances": "there are as many rows as instances",
     "delete_migration": "there are as many rows as migrations",
     "taken_migrations": "there are as many rows as migrations",

@@ -63,7 +63,7 @@ async def drive(store: Store, instance: str) -> None:
 
 
 async def main(role: str, path: str, instance: str) -> None:
-    store = SqliteStore(path, busy_ms=30_000)
+    store = SqliteStore(path, busy_ms=30_000, clock=lambda: 0)
     await store.open(instance)
     await {"hammer": hammer, "drive": drive}[role](store, instance)
     await store.close()

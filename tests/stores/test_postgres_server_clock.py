@@ -60,3 +60,33 @@ def test_a_server_whose_clock_was_set_is_followed(machine: Machine) -> None:
     hear(clock, machine, takes=2, server_time=1_000_000)
     hear(clock, machine, takes=2, server_time=9_000_000)
     assert clock.now() == 9_000_001
+
+
+def test_time_goes_on_when_the_server_s_clock_is_set_back(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=10_000_000)
+    before = clock.now()
+    machine.now += 1_000
+    hear(clock, machine, takes=2, server_time=10_000_000 - 3_600_000)
+    assert clock.now() == before + 1_002
+    machine.now += 1_000
+    assert clock.now() == before + 2_002
+
+
+def test_a_server_s_clock_that_was_set_back_is_followed_again_when_it_has_caught_up(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=10_000_000)
+    hear(clock, machine, takes=2, server_time=9_000_000)
+    hear(clock, machine, takes=2, server_time=20_000_000)
+    assert clock.now() == 20_000_001
+
+
+def test_who_comes_later_goes_on_from_the_time_of_the_others(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=10_000_000)
+    clock.keep_up(10_000_500)  # which is no more than two clocks may differ by
+    assert clock.now() == 10_000_001
+    clock.keep_up(13_600_000)
+    assert clock.now() == 13_600_000
+    hear(clock, machine, takes=2, server_time=10_000_004)
+    assert clock.now() == 13_600_002

@@ -12,7 +12,7 @@ import fcntl
 import os
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
 from layover.ports.errors import StoreUnavailable
@@ -25,12 +25,19 @@ _SUFFIX = ".lock"
 _BETWEEN_TRIES = 0.01
 
 
+class Note(NamedTuple):
+    """What an instance tells others on its machine, in milliseconds of the clock that they share and never jumps."""
+
+    ahead: int  # its time is ahead of that clock by so much
+    leased_until: int  # its leases last at least until then
+
+
 class InstanceLocks:
     """The lock of this instance, and a look at those of others."""
 
     def __init__(self, folder: Path, instance: str) -> None:
         self._folder = folder
-        self._instance = instance
+        self.instance = instance
         self._held: int | None = None
         self.alone = True
 
@@ -41,16 +48,36 @@ class InstanceLocks:
             with suppress(FileExistsError):
                 self._folder.mkdir(mode=0o700)
             with suppress(FileNotFoundError):  # whoever left last has just removed the folder
-                self._held = self._take(self._instance, os.O_RDWR | os.O_CREAT)
+                self._held = self._take(self.instance, os.O_RDWR | os.O_CREAT)
             if self._held is None:
                 if monotonic() > until:
-                    raise StoreUnavailable(f"An instance {self._instance} is running already.", code="instance_taken")
+                    raise StoreUnavailable(f"An instance {self.instance} is running already.", code="instance_taken")
                 sleep(_BETWEEN_TRIES)
+
+    def note(self, note: Note) -> None:
+        """Write into our own lock what others may want to know of us."""
+        if self._held is not None:
+            os.pwrite(self._held, f"{note.ahead:020} {note.leased_until:020}\n".encode(), 0)
+
+    def notes(self) -> list[Note]:
+        """Return what the instances that live have noted."""
+        found = [self.note_of(instance) for instance in self._others()]
+        return [note for note in found if note is not None]
+
+    def note_of(self, instance: str) -> Note | None:
+        """Return what an instance has noted; None if it is dead, or has noted nothing."""
+        if not is_held(self._folder, instance):
+            return None
+        try:
+            ahead, leased_until = self._file(instance).read_text().split()
+            return Note(int(ahead), int(leased_until))
+        except (OSError, ValueError):
+            return None
 
     def let_go(self) -> None:
         """Give our own lock back."""
         if self._held is not None:
-            self._file(self._instance).unlink(missing_ok=True)
+            self._file(self.instance).unlink(missing_ok=True)
             os.close(self._held)
             self._held = None
             with suppress(OSError):  # others are still there
@@ -79,7 +106,7 @@ class InstanceLocks:
         found: list[str] = []
         with suppress(FileNotFoundError):
             found = [unquote(file.name.removesuffix(_SUFFIX)) for file in self._folder.glob(f"*{_SUFFIX}")]
-        return [instance for instance in found if instance != self._instance]
+        return [instance for instance in found if instance != self.instance]
 
     def _take(self, instance: str, flags: int) -> int | None:
         """Return the lock of an instance, or None if somebody holds it."""

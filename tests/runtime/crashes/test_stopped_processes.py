@@ -80,12 +80,13 @@ async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World)
 
 
 async def test_who_lost_its_lease_writes_nothing_even_if_nobody_else_has_written(world: World) -> None:
-    stopped = world.run(stop_at=(CommitPoint.APPEND_DECIDED, 2), only=("chain",))
+    stopped = world.run(stop_at=(CommitPoint.APPEND_DECIDED, 2), only=("chain",), settings={"lease_ttl": 600})
     stopped.is_stopped()
+    await world.leases_run_out()
     store = world.store()
     await store.open("other")
     now = await store.now()
-    claims = await store.claim(Claim(instance="other", now=now + 60_000, lease_until=now))
+    claims = await store.claim(Claim(instance="other", now=now, lease_until=now))
     await store.close()
     assert len(claims.claimed) == 1
 

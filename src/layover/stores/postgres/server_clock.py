@@ -2,6 +2,9 @@
 
 Replies bring the server's time along. It was that late somewhere between asking and hearing: so a reply is as good as
 it was quick, and a slow one does not replace what a quick one has told, unless that was long ago.
+
+When the server's clock is set back, this time goes on from where it was, until that clock has caught up with it; and
+whoever comes later has at least the time that the others have.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from layover.ports.clock import running_ns
 
 _DRIFT = 1000  # two clocks may part by a millisecond in so many
+_STEP = 1_000  # milliseconds: what is less is no clock that was set, but one that is known better, or less well
 
 
 class ServerClock:
@@ -27,9 +31,20 @@ class ServerClock:
         """Take over the time that a reply tells, if it tells it better than what is known."""
         heard_at = running()
         doubt = (heard_at - asked_at + 1) // 2
-        if self._doubt is None or doubt <= self._doubt + (heard_at - self._heard_at) // _DRIFT:
-            self._ahead = server_time - (asked_at + heard_at) // 2
+        known = self._doubt
+        if known is not None:
+            known += (heard_at - self._heard_at) // _DRIFT
+        if known is None or doubt <= known:
+            ahead = server_time - (asked_at + heard_at) // 2
+            # What is known better now may be a little less; less than that is a clock that was set back.
+            if known is None or self._ahead - ahead <= known + doubt + _STEP:
+                self._ahead = ahead
             self._doubt, self._heard_at = doubt, heard_at
+
+    def keep_up(self, time: int) -> None:
+        """Go on from a time that somebody else has had, if by ours it is still far off."""
+        if time - self.now() > _STEP:
+            self._ahead = time - running()
 
 
 def running() -> int:

@@ -111,6 +111,8 @@ class PostgresStore(PostgresAccess):
             await self._set_clock(db)
             now = await self.now()
             await migrations.migrate(self.address, now)
+            await self._keep_up(db)
+            now = await self.now()
             await _enter(db, instance, now)
             self._instance = instance
             # Nobody else has our name now, so what it drives was driven in an earlier life.
@@ -177,6 +179,12 @@ class PostgresStore(PostgresAccess):
         asked_at = running()
         self._server_clock.hear(asked_at, await db.fetchval("time"))
 
+    async def _keep_up(self, db: Database) -> None:
+        """Have at least the time that instances had when they last said that they live."""
+        latest = await db.fetchval("latest_seen")
+        if latest is not None:
+            self._server_clock.keep_up(latest)
+
     async def _stay(self, db: Database) -> None:
         """Say again and again that this instance lives."""
         while True:
@@ -184,6 +192,7 @@ class PostgresStore(PostgresAccess):
             asked_at = running()
             try:
                 self._server_clock.hear(asked_at, await db.fetchval("stay", self._instance, await self.now()))
+                await self._keep_up(db)
                 await eras.prepare(db, await self.now())
             except StoreError as error:
                 _log.warning("heartbeat_failed error=%s", error.message)

@@ -15,15 +15,15 @@ from layover.stores.sqlite.rows import head_of, missing_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
     from layover.ports.records import Claim, Head, Lease
 
 
-def claim(db: apsw.Connection, wish: Claim) -> Claims:
-    """Take what is due, or one execution that nobody drives."""
+def claim(db: apsw.Connection, wish: Claim, is_leased: Callable[[str], bool]) -> Claims:
+    """Take what is due, or one execution that nobody drives; an instance that still has its leases keeps its own."""
     if wish.execution_id is None:
         most = at_most(wish.most)
         found = [head_of(row) for row in db.execute(SQL["due"], {"now": wish.now, "most": most})]
@@ -32,6 +32,10 @@ def claim(db: apsw.Connection, wish: Claim) -> Claims:
     else:
         head = head_by(db, key(wish.execution_id))
         found = [head] if head is not None and (head.owner is None or _is_due(head, wish.now)) else []
+    owners = {head.owner for head in found if head.owner is not None}
+    if owners:
+        alive = set(filter(is_leased, owners))
+        found = [head for head in found if head.owner not in alive]
     taken = [(wish.instance, wish.lease_until, head.owner is not None, key(head.execution_id)) for head in found]
     db.executemany(SQL["claim"], taken)
     return Claims(

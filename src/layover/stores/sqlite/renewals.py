@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from layover.stores.sqlite import claiming
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from layover.ports.records import Lease
     from layover.stores.sqlite.writer import Writer
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 class SqliteRenewals:
     """Has the writer renew: it is a thread of its own, and renewals share its transactions."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, note: Callable[[int], None]) -> None:
         self._writer = writer
+        self._note = note
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
         """Keep what is driven; return what was lost."""
         work = partial(claiming.renew, instance=instance, leases=leases, until=until)
-        return self._writer.write_from_thread(work, timeout)
+        lost = self._writer.write_from_thread(work, timeout)
+        self._note(until)
+        return lost
 
     def close(self) -> None:
         """Leave the writer to its store."""

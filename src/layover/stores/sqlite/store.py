@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Liveness
 from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.ids import key
-from layover.stores.instance_locks import InstanceLocks, is_held
+from layover.stores.instance_locks import InstanceLocks, Note, is_held
 from layover.stores.limits import check_wish
 from layover.stores.sqlite import (
     appending,
@@ -34,6 +34,7 @@ from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.readers import Readers
 from layover.stores.sqlite.renewals import SqliteRenewals
 from layover.stores.sqlite.writer import Writer
+from layover.stores.steady_clock import SteadyClock
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -81,10 +82,6 @@ _SOME_HEADS = 50  # that are read at a glance: each takes microseconds
 _BETWEEN_LOOKS = 0.5
 
 
-def _machine_time() -> int:
-    return int(time() * 1000)
-
-
 class SqliteStore(SqliteAccess):
     """One database file."""
 
@@ -96,12 +93,13 @@ class SqliteStore(SqliteAccess):
         *,
         busy_ms: int = BUSY_MS,
         between_looks: float = _BETWEEN_LOOKS,
-        clock: Callable[[], int] = _machine_time,
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.path = Path(path)
         self._busy_ms = busy_ms
         self._between_looks = between_looks
-        self._clock = clock
+        self._clock = SteadyClock() if clock is None else clock
+        self._noted = 0
         self._writer: Writer | None = None
         self._readers: Readers | None = None
         self._locks: InstanceLocks | None = None
@@ -117,6 +115,7 @@ class SqliteStore(SqliteAccess):
         self._locks = InstanceLocks(locks_beside(self.path), instance)
         try:
             await asyncio.to_thread(self._hold, self._locks)
+            self._keep_up(self._locks)
             # Nobody else has our name now, so what it drives was driven in an earlier life.
             await self._write(lambda db: claiming.orphan(db, [instance], self._clock()))
         except BaseException:
@@ -196,18 +195,22 @@ class SqliteStore(SqliteAccess):
         """Take what is due; what a dead instance drove is due at once."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
         await self._look_for_dead(claim.now)
-        return await self._write(lambda db: claiming.claim(db, claim))
+        claims = await self._write(lambda db: claiming.claim(db, claim, self._is_leased))
+        self._note(claim.lease_until)
+        return claims
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        return await self._write(lambda db: claiming.renew(db, instance, leases, until))
+        lost = await self._write(lambda db: claiming.renew(db, instance, leases, until))
+        self._note(until)
+        return lost
 
     def renewals(self) -> SqliteRenewals:
         """Return a way to renew from another thread: through the writer, which is one."""
         if self._writer is None:
             raise _not_open()
-        return SqliteRenewals(self._writer)
+        return SqliteRenewals(self._writer, self._note)
 
     async def release(
         self,
@@ -464,6 +467,35 @@ class SqliteStore(SqliteAccess):
         return await self._readers.glance(work)
 
     # Other instances
+
+    # Others on this machine
+
+    def _keep_up(self, locks: InstanceLocks) -> None:
+        """Have the time of those who are here already: the calendar may have been set back since they came."""
+        if isinstance(self._clock, SteadyClock):
+            for note in locks.notes():
+                self._clock.keep_up(note.ahead)
+
+    def _note(self, leased_until: int) -> None:
+        """Let others know until when our leases last, by a clock that cannot be set; now and then is enough."""
+        clock, locks = self._clock, self._locks
+        if isinstance(clock, SteadyClock) and locks is not None:
+            length = leased_until - clock()
+            until = clock.running() + length
+            if until - self._noted > length // 10:
+                self._noted = until
+                locks.note(Note(clock.ahead, until))
+
+    def _is_leased(self, instance: str) -> bool:
+        """Return whether an instance still has its leases, although by the time they have run out.
+
+        Then somebody has set the calendar forward. One that is stopped holds its lock, too, but its leases end.
+        """
+        clock, locks = self._clock, self._locks
+        if locks is None or not isinstance(clock, SteadyClock) or instance == locks.instance:
+            return False
+        note = locks.note_of(instance)
+        return note is not None and note.leased_until > clock.running()
 
     async def _look_for_dead(self, now: int) -> None:
         """Make due what instances drove that are no more; now and then is enough."""

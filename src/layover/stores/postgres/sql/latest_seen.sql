@@ -1,0 +1,1 @@
+SELECT max(seen_at) FROM layover.instances
