@@ -18,6 +18,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/definitions.py": [_SMALL],
     "bench/expressions.py": [_SMALL],
     "bench/http_surface.py": [_SMALL],
+    "bench/resumes.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/runtime.py": [_SMALL, ["--postgres", *_SMALL, *_MEASURES_OF_POSTGRES]],
     "bench/scale.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/start_up.py": [_SMALL],
