@@ -94,7 +94,7 @@ def section(number: int) -> list[Node]:
             "type": "http",
             "method": "POST",
             "url": "https://log.example/orders/${input.id}",
-            "headers": {"Authorization": "Bearer ${secrets.LOG_TOKEN}"},
+            "headers": {"Authorization": "Bearer ${vars.log_token}"},
             "body": {"order": "${input.id}", "counts": f"${{nodes.{name('lines')}}}"},
             "timeout": "10s",
             "retry": {"max_attempts": 4, "delay": "500ms"},
@@ -139,7 +139,7 @@ def definition(size: int) -> dict[str, Any]:
     return {
         "name": "order",
         "input": {"type": "object", "required": ["id", "total", "tier", "lines"]},
-        "variables": {"paid": False, "tries": 0},
+        "variables": {"paid": False, "tries": 0, "log_token": "t"},
         "nodes": [*nodes, {"id": f"big_{sections}", "type": "end", "output": {"paid": "${vars.paid}"}}],
     }
 

@@ -56,10 +56,10 @@ long, or is waiting when the server stops, gets the execution as it is.
 known is counted by their address. `rate_limited` says after how many seconds to try again.
 
 **Problems** are `application/problem+json`: `{type, title, status, detail, code, request_id}`. `code` is stable,
-`detail` is for people, and `request_id` (also in the header `X-Request-Id`, which a client may send) finds the request
-in the log. `errors` has the places of what is wrong with a body, an input or a definition; `current_status` is there
-with `wrong_state`, and `winner` with `already_answered`. What is wrong is looked for in this order: credentials, rate,
-permission, parameters, body, and then what is asked for.
+`detail` is for people, and `request_id` (also in the header `X-Request-Id`, which a client may send) finds a request
+that failed or was refused in the log of the server. `errors` has the places of what is wrong with a body, an input or a
+definition; `current_status` is there with `wrong_state`, and `winner` with `already_answered`. What is wrong is looked
+for in this order: credentials, rate, permission, parameters, body, and then what is asked for.
 
 ```console
 $ curl -H "Authorization: Bearer $LAYOVER_KEY" -H "Content-Type: application/json" \\

@@ -300,7 +300,7 @@ class SyncEngine(SyncReadings):
             )
         )
 
-    def delegate(
+    def delegate(  # noqa: PLR0913 - as the engine has it
         self,
         point: str,
         to: str,
@@ -309,9 +309,10 @@ class SyncEngine(SyncReadings):
         roles: tuple[str, ...] = (),
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Let somebody else decide at an approval in one's place."""
-        return self._wait(self._engine.delegate(point, to, by=by, roles=roles, key=key, audit=audit))
+        return self._wait(self._engine.delegate(point, to, by=by, roles=roles, key=key, audit=audit, within=within))
 
     def cancel_point(
         self,

@@ -252,3 +252,35 @@ async def test_each_of_many_approvals_is_decided_by_itself(tmp_path: Path) -> No
         for point in execution["points"].values():
             assert (await api.post(f"/approvals/{point}/approve")).status == 201
         assert await ended(api, execution["id"]) == 3
+
+
+async def test_who_is_asked_may_let_somebody_else_decide(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        execution = await resting(api, flow(approval(approvers={"users": ["mia"]}), end("fine")))
+        path = f"/approvals/{execution['points']['review']}"
+        stranger = await api.post(f"{path}/delegate", {"to": "ben"}, as_="eve:approver")
+        viewer = await api.post(f"{path}/delegate", {"to": "ben"}, as_="mia:viewer")
+        passed_on = await api.post(f"{path}/delegate", {"to": "ben"}, as_="mia:approver")
+        decided = await api.post(f"{path}/approve", as_="ben:approver")
+        late = await api.post(f"{path}/delegate", {"to": "ann"}, as_="mia:approver")
+
+        assert (stranger.status, stranger.code) == (403, "not_allowed")
+        assert (viewer.status, viewer.code) == (403, "forbidden")
+        assert (passed_on.status, passed_on.json["status"]) == (200, "open")
+        assert decided.status == 201
+        assert decided.json["decisions"][0]["on_behalf_of"] == "mia"
+        assert late.status == 409
+        assert ("mia", "approval.delegate", execution["points"]["review"]) in await acts(api, execution["id"])
+
+
+async def test_the_times_of_an_answer_are_written_as_all_others(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        execution = await resting(api, flow(approval(), end("fine")))
+        path = f"/approvals/{execution['points']['review']}"
+        decided = await api.post(f"{path}/approve", as_="mia:approver")
+        await ended(api, execution["id"])
+        later = await api.get(path)
+
+        for told in (decided.json, later.json):
+            assert told["answer"]["at"] == told["decisions"][0]["at"] == told["answered_at"]
+            assert [one["at"] for one in told["answer"]["decisions"]] == [told["answered_at"]]

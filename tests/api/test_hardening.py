@@ -506,3 +506,12 @@ async def test_a_callback_token_is_not_written_down(tmp_path: Path, caplog: pyte
     assert [one.status for one in told] == [404, 202, 410]
     written = [record.getMessage() for record in caplog.records] + [one.body.decode() for one in (*told, history)]
     assert not [text for text in written if token in text or wrong in text]
+
+
+async def test_a_refused_request_is_found_in_the_log_by_its_id(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with served(tmp_path) as api:
+        refused = await api.get("/executions/nonsense")
+    assert f"request_refused request={refused.json['request_id']} status=400 code=malformed_id" in caplog.messages

@@ -352,3 +352,10 @@ async def test_a_full_disk_is_told_at_once(tmp_path: Path) -> None:
         assert refused.json["detail"].startswith("The disk of the database is full")
         assert "secret" not in refused.body.decode()
         assert not engine.instance.driver.driven
+
+
+async def test_what_started_an_execution_can_be_given(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.register(flow(end("${trigger.kind}")))
+        started = await api.post("/executions", {"workflow": "flow", "trigger": {"kind": "webhook"}, "wait": "10s"})
+        assert (started.json["output"], started.json["trigger"]) == ("webhook", {"kind": "webhook"})

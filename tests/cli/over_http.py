@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 LOOKING = frozenset({"ls", "show", "history", "why", "inbox"})
 KEEPING = frozenset({"keys", "audit"})
-ACTING = frozenset({"answer", "approve", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"})
+ACTING = frozenset(
+    {"answer", "approve", "delegate", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"}
+)
 
 _ROLES = ("operator", "approver")  # which nobody asks for by name: they only let a caller in
 

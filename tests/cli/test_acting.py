@@ -251,3 +251,12 @@ def test_acting_makes_no_database(cli: Run, words: tuple[str, ...]) -> None:
     assert (code, out) == (2, "")
     assert "There is no database" in err
     assert not list(Path().glob("*.db*"))
+
+
+def test_an_approval_is_decided_by_whom_it_was_delegated_to(cli: Run, reviewed: str) -> None:
+    assert cli("approve", reviewed, "--by", "ben").code == 2
+    code, out, _ = cli("delegate", reviewed, "ben", "--by", "ada", "--role", "boss")
+    assert (code, out) == (0, f"ben decides at {reviewed}:review now.\n")
+    assert go_on(cli, reviewed).code == 10
+    assert cli("approve", reviewed, "--by", "ben").code == 0
+    assert go_on(cli, reviewed).code == 0

@@ -100,3 +100,13 @@ def test_the_schema_is_printed() -> None:
     code, out, _ = layover("schema")
     assert code == 0
     assert json.loads(out)["title"] == "Layover workflow definition"
+
+
+def test_a_python_file_is_said_to_be_one(tmp_path: Path) -> None:
+    file = tmp_path / "flow.py"
+    file.write_text("from layover import Workflow\n")
+    for command in ("check", "graph", "run"):
+        code, _, err = layover(command, str(file))
+        assert code == 2
+        assert "flow.py is a Python file; a definition is YAML or JSON." in " ".join(err.split())
+        assert "workflow.check()" in err

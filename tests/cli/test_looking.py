@@ -230,3 +230,22 @@ def test_hostile_text_in_data_is_shown_harmless(cli: Run) -> None:
     assert "[bold red]x[/]" in whole
     found = cli("show", UNKNOWN, "--json").json
     assert found["input"] == json.loads(given)
+
+
+SHOWN = """
+name: shown
+nodes:
+  - {id: review, type: approval, title: Pay?, shown: {amount: "${input.amount}", to: Ada}}
+settings: {max_pause: 7d}
+"""
+
+
+def test_what_an_approval_shows_is_in_the_inbox_and_in_show(cli: Run) -> None:
+    Path("shown.yaml").write_text(SHOWN)
+    id_ = cli("run", "shown.yaml", "--input", '{"amount": 250}', "--json").id
+    (item,) = cli("inbox", "--json").json["items"]
+    assert item["shown"] == {"amount": 250, "to": "Ada"}
+    assert cli("show", id_, "--json").json["pause_points"][0]["shown"] == {"amount": 250, "to": "Ada"}
+    for command in (("inbox",), ("show", id_)):
+        lines = [line.strip() for line in cli(*command).out.splitlines()]
+        assert {"amount: 250", 'to: "Ada"'} <= set(lines)

@@ -260,3 +260,9 @@ def test_functions_that_cannot_be_loaded_are_told_in_a_sentence(
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) <= 2
+
+
+def test_what_started_an_execution_can_be_given(cli: Run) -> None:
+    Path("triggered.yaml").write_text('name: triggered\nnodes: [{id: e, type: end, output: "${trigger.kind}"}]\n')
+    ran = cli("run", "triggered.yaml", "--trigger", '{"kind": "webhook"}', "--json")
+    assert (ran.code, ran.json["output"], ran.json["trigger"]) == (0, "webhook", {"kind": "webhook"})

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from layover.core.errors import LayoverError
 from layover.core.payloads import MAX_INLINE, PayloadNotJson, PayloadTooLarge
-from layover.runtime.errors import AlreadyExists, EngineClosed, InvalidInput, UnknownExecution, UnknownWorkflow
+from layover.runtime.errors import (
+    AlreadyExists,
+    EngineClosed,
+    InvalidArgument,
+    InvalidInput,
+    UnknownExecution,
+    UnknownWorkflow,
+)
 from layover.runtime.executions import Options
 from layover.runtime.ids import MalformedId
 from tests.runtime.harness import Held, Scripted, call, delay, end, engine_at, flow, form
@@ -302,3 +310,21 @@ async def test_what_is_returned_is_the_callers_own(tmp_path: Path) -> None:
         running.returns()
         assert await engine.result(begun.id) == [1]
         assert (await engine.get(begun.id)).variables == {"v": [1]}
+
+
+async def test_a_word_that_names_no_state_to_wait_for_is_refused(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(ECHO)
+        started = await engine.start("flow", 1)
+        for asked in (engine.start("flow", 1, wait="foo"), engine.wait(started.id, "foo")):  # type: ignore[arg-type]
+            with pytest.raises(InvalidArgument, match="not 'foo'"):
+                await asked
+        assert await engine.counts() == {"completed": 1}
+
+
+@pytest.mark.parametrize("nonsense", ["nonsense", "", None, 7])
+async def test_what_is_no_id_is_said_to_be_none(tmp_path: Path, nonsense: Any) -> None:
+    async with engine_at(tmp_path) as engine:
+        for ask in (engine.get, engine.wait, engine.result, engine.why, engine.pause):
+            with pytest.raises(MalformedId, match=f"`{nonsense}` is not an execution id; those are UUIDs."):
+                await ask(nonsense)

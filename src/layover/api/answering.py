@@ -174,6 +174,20 @@ async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
     return after
 
 
+async def pass_on(call: Call[Any, Any], row: PointRow, to: str) -> PointRow:
+    """Let somebody else decide at an approval in the caller's place."""
+    point, caller, act = row.point, call.caller, "approval.delegate"
+    context = point_of(row).context_id
+    audit = entry_of(call, act, point.id, execution_id=row.execution_id, context_id=context, to=to)
+    try:
+        await call.engine.delegate(
+            point.id, to, by=caller.user, roles=caller.roles, key=key_of(call, act), audit=audit, within=call.within
+        )
+    except WrongState as error:
+        raise _over(await found(call, point.id), may_see=caller.may(READING)) from error
+    return await found(call, point.id)
+
+
 def _over(row: PointRow, *, may_see: bool = True) -> Refusal:
     """Return what came before whoever wants to answer a point, or to cancel it; the answer itself if they `may_see`."""
     if row.status == "expired":

@@ -306,7 +306,11 @@ def _refusal(error: BaseException, request_id: str) -> Refusal:
         _log.error("request_failed request=%s", request_id, exc_info=error)
         return Refusal("internal", "Something went wrong here; the request id finds it in the log.")
     if found.status >= _FAULTS_FROM:
-        _log.warning("request_refused request=%s code=%s error=%s", request_id, found.code, error)
+        _log.warning(
+            "request_refused request=%s status=%s code=%s error=%s", request_id, found.status, found.code, error
+        )
+    else:  # what is wrong with a request may quote it, and its path may hold a token: neither is written down
+        _log.info("request_refused request=%s status=%s code=%s", request_id, found.status, found.code)
     return found
 
 

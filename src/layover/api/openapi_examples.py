@@ -48,6 +48,7 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "approval": {"approved": True, "comment": "Fine by me"},
     },
     points.DecisionBody: {"with_a_comment": {"comment": "Fine by me"}},
+    points.DelegateBody: {"to_a_colleague": {"to": "ben"}},
     points.ResumePointBody: {
         "form": {"input": {"quantity": 3}},
         "approval": {"approved": False, "comment": "Too expensive"},

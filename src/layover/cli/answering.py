@@ -1,4 +1,4 @@
-"""`layover answer`, `approve` and `reject`: what people do to pause points."""
+"""`layover answer`, `approve`, `reject` and `delegate`: what people do to pause points."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ DataOption = Annotated[
     str | None,
     Parameter(name="--data", help="JSON, @file, or - for standard input.", allow_leading_hyphen=True),
 ]
+Taker = Annotated[str, Parameter(help="The user who decides in your place.")]
 Comment = Annotated[
     str, Parameter(name="--comment", show_default=False, help="What to say with it.", allow_leading_hyphen=True)
 ]
@@ -76,6 +77,31 @@ def reject(  # noqa: PLR0913 - each is an option
     """Reject what waits for a decision."""
     given = _Given(acting(at, by, role), given_data(data, "--data"), approved=False, comment=comment)
     return _answer(point, at, given, json=json)
+
+
+def delegate(
+    point: PointName,
+    to: Taker,
+    /,
+    *,
+    by: By = "",
+    role: Roles = (),
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Let somebody else decide at an approval in your place."""
+    who = acting(at, by, role)
+
+    async def passed_on() -> tuple[PausePoint, bool]:
+        async with to_act(at, who) as client:
+            return await client.delegate((await point_named(client, point)).id, to), client.is_applied
+
+    found, applied = asyncio.run(passed_on())
+    if json:
+        print_json(found)
+        return DONE
+    say_taken(f"{to} decides at {found.execution_id}:{found.context_id} now.", at, applied=applied)
+    return DONE
 
 
 class _Given(NamedTuple):

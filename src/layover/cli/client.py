@@ -86,6 +86,9 @@ class Client(Looking, Protocol):
     ) -> PausePoint:
         """Answer a pause point."""
 
+    async def delegate(self, point_id: str, to: str) -> PausePoint:
+        """Let somebody else decide at an approval."""
+
     async def pause(self, execution_id: str, reason: str = "") -> Execution:
         """Hold an execution."""
 

@@ -72,6 +72,12 @@ def functions_named(modules: tuple[str, ...]) -> Collection[str]:
 
 def checked_file(name: str, functions: Collection[str] | None = None) -> Checked:
     """Return what is found in a definition."""
+    if Path(name).suffix == ".py":
+        hint = (
+            "Functions are given with --nodes. A workflow that is written in Python is checked by "
+            "`workflow.check()`, and written as YAML by `workflow.to_yaml()`."
+        )
+        raise Stop(f"{name} is a Python file; a definition is YAML or JSON.", hint=hint)
     return check(_read(name), syntax=_SYNTAXES.get(Path(name).suffix, "auto"), functions=functions)
 
 

@@ -11,7 +11,7 @@ from layover.api.resources.shared import Page
 from layover.cli.client import to_look
 from layover.cli.exits import DONE, Stop
 from layover.cli.options import HERE, At, Json, Who, person
-from layover.cli.screen import STYLES, between, moment, note, print_json, print_table, say
+from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
 from layover.cli.where import wanted
 
 if TYPE_CHECKING:
@@ -120,8 +120,19 @@ def inbox(*, user: User = None, role: Roles = (), mine: Mine = False, at: At = H
         until = f", until {moment(point.deadline)}" if point.deadline is not None else ""
         say(f"{point.execution_id}:{point.context_id}  {point.kind}", "bold")
         say(f"  {point.title or point.context_id}  ({point.workflow}, {asked(point)}{until})")
+        for line in shown_lines(point):
+            say(f"  {line}")
         say(f"  point {point.id}")
     return DONE
+
+
+def shown_lines(point: PausePoint) -> list[str]:
+    """Return what a point shows to whoever answers it, a line for each field."""
+    if point.shown is None:
+        return []
+    if not isinstance(point.shown, dict):
+        return [f"shown: {brief(point.shown)}"]
+    return [f"{name}: {brief(value)}" for name, value in point.shown.items()]
 
 
 def asked(point: PausePoint) -> str:

@@ -145,6 +145,16 @@ class Local:
         assert row is not None, "a point that was answered is there"  # noqa: S101 - the store keeps it
         return point_of(row)
 
+    async def delegate(self, point_id: str, to: str) -> PausePoint:
+        """Let somebody else decide at an approval."""
+        row = await self._desk.point(point_id)
+        entry = self._entry("approval.delegate", point_id, row.execution_id if row is not None else "", to=to)
+        by, roles = self._who
+        await self._desk.delegate(point_id, to, by=by, roles=roles, audit=entry)
+        row = await self._desk.point(point_id)
+        assert row is not None, "a point that was there stays there"  # noqa: S101 - the store keeps it
+        return point_of(row)
+
     async def pause(self, execution_id: str, reason: str = "") -> Execution:
         """Hold an execution."""
         entry = self._entry("execution.pause", execution_id, execution_id, reason=reason or None)

@@ -48,6 +48,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "answer": ("answering:answer", "Answer a form."),
         "approve": ("answering:approve", "Approve what waits for a decision."),
         "reject": ("answering:reject", "Reject what waits for a decision."),
+        "delegate": ("answering:delegate", "Let somebody else decide at an approval in your place."),
         "signal": ("operating:signal", "Bring a signal to whoever waits for it."),
     },
     _OPERATING: {

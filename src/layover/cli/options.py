@@ -92,6 +92,17 @@ Nodes = Annotated[
         help="A module or .py file with the functions of the workflow; may be given several times.",
     ),
 ]
+HttpPrivate = Annotated[
+    bool,
+    Parameter(
+        name="--http-private",
+        env_var="LAYOVER_HTTP_PRIVATE",
+        negative="",
+        show_default=False,
+        help="Let `http` nodes reach addresses that are not public, such as those of this machine and its network: "
+        "whoever may register workflows can then call services that trust this machine.",
+    ),
+]
 ExecutionName = Annotated[str, Parameter(help="The id of an execution, or its first characters (6 or more).")]
 PointName = Annotated[
     str,

@@ -134,6 +134,10 @@ class Remote:
         """Answer a pause point."""
         return await self._client.points.answer(point_id, data, approved=approved, comment=comment or None)
 
+    async def delegate(self, point_id: str, to: str) -> PausePoint:
+        """Let somebody else decide at an approval."""
+        return await self._client.points.delegate(point_id, to)
+
     async def pause(self, execution_id: str, reason: str = "") -> Execution:
         """Hold an execution."""
         return await self._client.executions.pause(execution_id, reason or None)

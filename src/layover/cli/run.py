@@ -60,6 +60,10 @@ Watch = Annotated[
     bool | None,
     Parameter(name="--watch", help="Stay until the end, also while it rests; as is done in a terminal."),
 ]
+Trigger = Annotated[
+    str | None,
+    Parameter(name="--trigger", help="What started it, as JSON or @file; expressions read it as `trigger`."),
+]
 Timeout = Annotated[str | None, Parameter(name="--timeout", help="How long to stay at most, such as 30s.")]
 
 
@@ -90,6 +94,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     id: Id = None,  # noqa: A002 - as everybody says
     key: Key = None,
     tag: Tags = (),
+    trigger: Trigger = None,
     watch: Watch = None,
     timeout: Timeout = None,
     by: By = "",
@@ -120,6 +125,7 @@ def run_file(  # noqa: PLR0913 - each is an option
             id=id,
             key=key,
             tags=tag,
+            trigger=given_data(trigger, "--trigger"),
             watch=watch is True,
             timeout=_seconds(timeout),
             silent=json,
@@ -138,7 +144,7 @@ def run_file(  # noqa: PLR0913 - each is an option
         db=at.database,
         id=id,
         key=key,
-        options=Options(user=person(by) or None, tags=tag),
+        options=Options(user=person(by) or None, tags=tag, trigger=given_data(trigger, "--trigger")),
         roles=role,
         watch=watch,
         timeout=_seconds(timeout),

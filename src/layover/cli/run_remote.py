@@ -33,6 +33,7 @@ class Asked(NamedTuple):
     id: str | None
     key: str | None
     tags: tuple[str, ...]
+    trigger: object
     watch: bool
     timeout: float | None
     silent: bool
@@ -73,7 +74,9 @@ async def _begun(client: AsyncClient, asked: Asked) -> Execution:
                 return execution
             raise Stop(f"{execution.id} is an execution of `{execution.workflow}`, not of `{workflow}`.", WRONG_STATE)
     await client.workflows.save(asked.definition)
-    return await client.executions.start(workflow, asked.given, id=asked.id, tags=asked.tags, key=asked.key)
+    return await client.executions.start(
+        workflow, asked.given, id=asked.id, tags=asked.tags, trigger=asked.trigger, key=asked.key
+    )
 
 
 class _Following:

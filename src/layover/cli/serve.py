@@ -20,7 +20,7 @@ from layover.bootstrap import Engine, address_of
 from layover.cli.definitions import checked_file
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, Stop
 from layover.cli.functions import functions_of, node_types
-from layover.cli.options import DEFAULT_DB, Db, Nodes
+from layover.cli.options import DEFAULT_DB, Db, HttpPrivate, Nodes
 from layover.cli.processes import inherited, supervise
 from layover.cli.screen import note, plural, say, without_password
 from layover.core.plan import compile_plan
@@ -83,6 +83,7 @@ def serve(  # noqa: PLR0913 - each is an option
     port: Port = 8080,
     processes: Processes = 1,
     public_url: PublicUrl = "",
+    http_private: HttpPrivate = False,
     db: Db = DEFAULT_DB,
 ) -> int:
     """Answer requests and drive executions until told to stop (Ctrl-C, SIGTERM); told again, leave what is running.
@@ -112,7 +113,7 @@ def serve(  # noqa: PLR0913 - each is an option
         functions=functions,
         host=host,
         url=url,
-        settings=Settings(public_url=public_url or url),
+        settings=Settings(public_url=public_url or url, http_private=http_private),
         access=access,
     )
     with listening:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from layover.api.resources.shared import Page
 from layover.cli.client import MOST_SHOWN, to_look
 from layover.cli.exits import DONE
-from layover.cli.listing import asked
+from layover.cli.listing import asked, shown_lines
 from layover.cli.names import execution_named
 from layover.cli.options import HERE, At, ExecutionName, Json
 from layover.cli.screen import STYLES, between, brief, moment, print_json, say, say_pieces
@@ -141,6 +141,8 @@ def _print_point(point: PausePoint) -> None:
             (f"{people}{until}{title}", ""),
         ]
     )
+    for line in shown_lines(point):
+        say(f"    {line}")
     for decision in point.decisions:
         verb = "approved" if decision.approved else "rejected"
         say(f"    {verb} by {decision.by or 'somebody'}{f': {decision.comment}' if decision.comment else ''}")

@@ -8,11 +8,12 @@ import logging
 from layover.bootstrap import Engine, address_of
 from layover.cli.exits import DONE, Stop
 from layover.cli.functions import functions_of, node_types
-from layover.cli.options import DEFAULT_DB, Db, Nodes
+from layover.cli.options import DEFAULT_DB, Db, HttpPrivate, Nodes
 from layover.cli.screen import say, without_password
+from layover.runtime.settings import Settings
 
 
-def work(*, nodes: Nodes = (), db: Db = DEFAULT_DB) -> int:
+def work(*, nodes: Nodes = (), http_private: HttpPrivate = False, db: Db = DEFAULT_DB) -> int:
     """Drive executions until told to stop (Ctrl-C, SIGTERM); told again, leave at once what is still running.
 
     Any number of workers may share a database. What one cannot finish, another goes on with.
@@ -24,7 +25,8 @@ def work(*, nodes: Nodes = (), db: Db = DEFAULT_DB) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
 
     async def serve() -> None:
-        async with Engine(address_of(db), nodes=functions) as engine:
+        settings = Settings(http_private=http_private)
+        async with Engine(address_of(db), nodes=functions, settings=settings) as engine:
             say(f"Working on {without_password(db)} as {engine.instance.id}")
             say(f"  node types: {', '.join(sorted(types))}")
             say("  Ctrl-C stops it: calls that are out may end, the rest is for the next worker")

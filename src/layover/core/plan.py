@@ -128,9 +128,10 @@ def load(
     syntax: Syntax = "auto",
     functions: Collection[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    stored: bool = False,
 ) -> Plan:
     """Read, check and compile a definition; InvalidDefinition tells all that is wrong with it."""
-    return compile_plan(check(source, syntax=syntax, functions=functions, limits=limits))
+    return compile_plan(check(source, syntax=syntax, functions=functions, limits=limits, stored=stored))
 
 
 def compile_plan(checked: Checked) -> Plan:

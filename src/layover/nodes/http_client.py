@@ -76,7 +76,7 @@ def _translated(error: aiohttp.ClientError, where: str) -> HttpError:
     """Return an error of the library as one of ours, without its text: that may hold the whole address."""
     cause = error.__cause__
     if isinstance(cause, AddressRefused):
-        return HttpRefused(f"{where}: refused, because the address is not public (`Settings.http_private`).")
+        return HttpRefused(f"{where}: refused, because the address is not public (`http_private`).")
     if isinstance(error, aiohttp.TooManyRedirects):
         return HttpBadAnswer(f"{where} redirects more than {_REDIRECTS} times.")
     if isinstance(error, aiohttp.RedirectClientError):

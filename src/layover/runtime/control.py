@@ -191,7 +191,7 @@ class Control(Executions):
             instance.driver.pass_on(taken.execution_id, command, taken.owner)
         return taken
 
-    async def delegate(
+    async def delegate(  # noqa: PLR0913 - each is named where it is given
         self,
         point: str,
         to: str,
@@ -200,9 +200,10 @@ class Control(Executions):
         roles: tuple[str, ...] = (),
         key: str | None = None,
         audit: AuditEntry | None = None,
+        within: WaitLimit | None = None,
     ) -> Execution:
         """Let somebody else decide at an approval in one's place."""
-        act = _act(f"delegate:{point}", by, key, audit)
+        act = _act(f"delegate:{point}", by, key, audit, within)
         row = await self._point(point)
         if await self._is_repeated(row.execution_id, act):
             return await self.get(row.execution_id)

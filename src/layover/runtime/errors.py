@@ -56,6 +56,12 @@ class InvalidInput(LayoverError):  # noqa: N818 - it says what the input is
         self.errors = errors
 
 
+class InvalidArgument(LayoverError, ValueError):  # noqa: N818 - it says what the argument is
+    """An argument that has none of the values that it may have."""
+
+    code = "invalid_argument"
+
+
 class InvalidFilter(LayoverError):  # noqa: N818 - it says what the filter is
     """A filter by which nothing can be looked for."""
 

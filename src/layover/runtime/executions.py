@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from layover.runtime.errors import (
     AlreadyExists,
     ExecutionCancelled,
     ExecutionFailed,
+    InvalidArgument,
     InvalidInput,
     LimitReached,
     UnknownWorkflow,
@@ -98,6 +99,7 @@ class Executions(Readings):
         execution that has it is returned; but a key that was used with another input is refused. It runs the newest
         version of the workflow, or one by its number; if the workflow is paused, it is held until that is resumed.
         """
+        _check_until("wait", wait)
         instance, chosen = self.instance, options or _NO_OPTIONS
         execution_id = _id_for(instance, workflow, id, key)
         now = instance.clock.now()
@@ -188,6 +190,7 @@ class Executions(Readings):
         With `people`, what only waits for time or for machines is waited for as well, unless it has a `response` for
         whoever started it.
         """
+        _check_until("until", until)
         id_ = checked_id(execution_id)
         listeners = self.instance.listeners
         if until == "people":
@@ -364,6 +367,14 @@ def _is_closed(head: Head) -> bool:
 def _is_at_rest(head: Head) -> bool:
     """Return whether nothing is about to happen: what was sent to an execution at rest wakes it."""
     return head.status in CLOSED or (head.status in _AT_REST and head.commands_done >= head.commands_seq)
+
+
+def _check_until(name: str, until: str | None) -> None:
+    """Refuse a word that names no state to wait for: it would be taken for another one."""
+    allowed = get_args(Until)
+    if until is not None and until not in allowed:
+        words = ", ".join(f'"{word}"' for word in allowed)
+        raise InvalidArgument(f"`{name}` is one of {words}, not {until!r:.100}.")
 
 
 def check_same_input(existing: Execution, value: object) -> None:

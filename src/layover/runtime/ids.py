@@ -47,11 +47,11 @@ def id_from_key(workflow: str, key: str) -> str:
     return uuid8(f"{workflow}\0{key}")
 
 
-def checked_id(given: str) -> str:
+def checked_id(given: object) -> str:
     """Return an id in its usual form."""
-    lowered = given.lower()
+    lowered = given.lower() if isinstance(given, str) else ""  # Python passes whatever it is given
     if not _UUID.fullmatch(lowered):
-        raise MalformedId(f"`{given[:64]}` is not an execution id; those are UUIDs.")
+        raise MalformedId(f"`{str(given)[:64]}` is not an execution id; those are UUIDs.")
     return lowered
 
 

@@ -114,7 +114,7 @@ class Plans:
             version = await self._store.version(hash_)
             if version is None:
                 raise UnknownVersion(f"The store has no version {hash_} of any workflow.")
-            plan = load(msgspec.json.decode(version.document))
+            plan = load(msgspec.json.decode(version.document), stored=True)
             self.keep(plan)
         return plan
 

@@ -57,10 +57,6 @@ def _work(dice: Dice, place: Place) -> Options:
     return {"retry": lambda: retry(dice), "timeout": lambda: _span(dice, place)}
 
 
-def _with_secrets(place: Place) -> Place:
-    return place.plus(("secrets.TOKEN", "text"), ("secrets['a b']", "text"))
-
-
 def _condition(dice: Dice, site: Site) -> Fields:
     return {"if": condition(dice, site.place)}
 
@@ -233,7 +229,7 @@ def _wait_signal(dice: Dice, site: Site) -> Fields:
 
 
 def _callback(dice: Dice, site: Site) -> Fields:
-    place = _with_secrets(site.place).plus(("callback.url", "text"), ("callback.token", "text"))
+    place = site.place.plus(("callback.url", "text"), ("callback.token", "text"))
     options: Options = {
         **_work(dice, place),
         "call": lambda: dice.pick(("start_picking", "Fetch-2", "http")),
@@ -245,7 +241,7 @@ def _callback(dice: Dice, site: Site) -> Fields:
 
 
 def _workflow(dice: Dice, site: Site) -> Fields:
-    place = _with_secrets(site.place)
+    place = site.place
     options: Options = {
         **_work(dice, place),
         "version": lambda: dice.integer(1, _MOST),
@@ -256,7 +252,7 @@ def _workflow(dice: Dice, site: Site) -> Fields:
 
 
 def _http(dice: Dice, site: Site) -> Fields:
-    place = _with_secrets(site.place)
+    place = site.place
     options: Options = {
         **_work(dice, place),
         "method": lambda: dice.pick(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")),
@@ -265,12 +261,12 @@ def _http(dice: Dice, site: Site) -> Fields:
         "body": lambda: value(dice, place),
         "auth": lambda: value(dice, place),
     }
-    url = dice.pick(("https://api.example/x?y=1#z", "HTTP://h", "${trigger}/a", "http://h/${secrets.A}"))
+    url = dice.pick(("https://api.example/x?y=1#z", "HTTP://h", "${trigger}/a"))
     return {"url": url, **dice.some(options)}
 
 
 def _call(dice: Dice, site: Site) -> Fields:
-    place = _with_secrets(site.place)
+    place = site.place
     options: Options = {
         **_work(dice, place),
         "input": lambda: value(dice, place),

@@ -17,7 +17,8 @@ def nodes(*lines: str) -> str:
 def found(source: str, **options: object) -> list[tuple[str, int | None, int | None]]:
     functions = options.get("functions")
     checked = check(source, functions=functions if isinstance(functions, set) else None)
-    return [(p.code, p.line, p.column) for p in checked.problems if p.code != "unknown_type" or functions is not None]
+    expected = {"default_max_pause"} if functions is not None else {"default_max_pause", "unknown_type"}
+    return [(p.code, p.line, p.column) for p in checked.problems if p.code not in expected]
 
 
 def problem(source: str) -> Problem:
@@ -436,7 +437,7 @@ def test_a_body_sees_what_comes_before_its_container_and_its_own_names() -> None
 
 def test_an_error_port_can_read_the_error() -> None:
     source = nodes(
-        "- {id: a, type: http, url: 'https://x/${secrets.key}', next: {error: e}}",
+        "- {id: a, type: http, url: 'https://x/${input.key}', next: {error: e}}",
         "- {id: e, type: end, reason: '${errors.a.code}: ${errors.a.message}'}",
     )
     assert found(source) == []
@@ -446,3 +447,29 @@ def test_a_case_may_say_when_instead_of_if() -> None:
     say = "{{name: w, nodes: [{{id: s, type: switch, cases: [{{{word}: input.a > {value}, port: p}}]}}]}}"
     assert load(say.format(word="when", value="1")).hash == load(say.format(word="if", value="1")).hash
     assert [code for code, *_ in found(say.format(word="when", value="nothing"))] == ["expression_unknown_name"]
+
+
+@pytest.mark.parametrize("kind", ["approval", "form"])
+def test_a_question_without_a_written_bound_is_warned_about(kind: str) -> None:
+    def warned(settings: dict[str, object], **fields: object) -> list[str]:
+        node = {"id": "ask", "type": kind, "title": "Pay?", **fields}
+        checked = check({"name": "x", "nodes": [node], "settings": settings})
+        assert checked.ok
+        return [problem.code for problem in checked.problems]
+
+    assert warned({}) == warned({"retention": "1d"}) == ["default_max_pause"]
+    assert warned({"max_pause": "7d"}) == warned({"max_pause": "none"}) == []
+    outcome = "reject" if kind == "approval" else "fail"
+    assert warned({}, deadline="1d", on_deadline=outcome) == []
+
+
+def test_a_secret_is_refused_but_not_in_a_version_that_is_stored() -> None:
+    node = {"id": "a", "type": "http", "url": "https://a.example", "headers": {"key": "${secrets.token}"}}
+    document = {"name": "x", "nodes": [node]}
+    (problem,) = check(document).problems
+    assert (problem.code, problem.path, problem.severity) == (
+        "secrets_unavailable",
+        "$.nodes[0].headers.key",
+        "error",
+    )
+    assert check(document, stored=True).ok

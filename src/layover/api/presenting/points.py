@@ -63,17 +63,33 @@ def title_of(point: Point) -> str:
 def answer_of(row: PointRow) -> object:
     """Return what was answered; an approval whose end was not written apart is told by its decisions."""
     point = row.point
-    if point.kind != "approval" or point.output is not None or row.status not in _ANSWERED or not point.decisions:
+    if point.kind != "approval":
         return point.output
+    if point.output is not None:
+        return _with_moments(point.output)
+    if row.status not in _ANSWERED or not point.decisions:
+        return None
     last = point.decisions[-1]
     return {
         "approved": outcome(point.rules or Rules(), point.decisions) == "approved",
         "by": last.by,
-        "at": last.at,
+        "at": moment(last.at),
         "comment": last.comment,
         "data": last.data,
-        "decisions": [msgspec.to_builtins(one) for one in point.decisions],
+        "decisions": [_with_moments(msgspec.to_builtins(one)) for one in point.decisions],
     }
+
+
+def _with_moments(answer: object) -> object:
+    """Return what an approval gave, or one of its decisions, with its times as readers of the interface have them."""
+    if not isinstance(answer, dict):
+        return answer
+    told = dict(answer)
+    if isinstance(told.get("at"), int):
+        told["at"] = moment(told["at"])
+    if isinstance(told.get("decisions"), list):
+        told["decisions"] = [_with_moments(one) for one in told["decisions"]]
+    return told
 
 
 def answered_by(row: PointRow) -> str | None:

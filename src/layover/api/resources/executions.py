@@ -244,6 +244,7 @@ class StartBody(Body, frozen=True, kw_only=True):
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     delay: Length | None = None
     correlation_id: Annotated[str, Meta(max_length=255)] | None = None
+    trigger: Annotated[Value, Meta(description="What started it; expressions read it as `trigger`.")] = None
     wait: Length | None = None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from layover.api.resources.shared import Body, Comment, ContextId, ExecutionId, Failure, Moment, Resource, Value
 from layover.core.engine.events import PointKind
@@ -89,6 +91,12 @@ class DecisionBody(Body, frozen=True, kw_only=True):
 
     comment: Comment | None = None
     data: Value = None
+
+
+class DelegateBody(Body, frozen=True, kw_only=True):
+    """Who decides in the caller's place."""
+
+    to: Annotated[str, Meta(min_length=1, max_length=255)]
 
 
 class ResumePointBody(Body, frozen=True, kw_only=True):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.api.answering import DECIDING, PROBLEMS, Given, answer, found, shown
+from layover.api.answering import DECIDING, PROBLEMS, Given, answer, found, pass_on, shown
 from layover.api.calls import Reply
 from layover.api.inbox import ApprovalsQuery, listed
-from layover.api.resources.points import DecisionBody, PausePoint
+from layover.api.resources.points import DecisionBody, DelegateBody, PausePoint
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
 
@@ -65,6 +65,19 @@ async def approve(call: Call[DecisionBody, NoQuery]) -> Reply:
 async def reject(call: Call[DecisionBody, NoQuery]) -> Reply:
     """Reject, as whoever the credentials name; said again, it changes nothing."""
     return await _decide(call, approved=False)
+
+
+@routes.post(
+    "/approvals/{id}/delegate",
+    needs=DECIDING,
+    body=DelegateBody,
+    answers={200: PausePoint},
+    problems=("unknown_point", "not_allowed", "requester_excluded", "already_decided", "expired", "point_closed"),
+)
+async def delegate(call: Call[DelegateBody, NoQuery]) -> Reply:
+    """Let somebody else decide in one's place."""
+    row = await found(call, call.path["id"], "approval")
+    return Reply(await shown(call, await pass_on(call, row, call.body.to)))
 
 
 async def _decide(call: Call[DecisionBody, NoQuery], *, approved: bool) -> Reply:

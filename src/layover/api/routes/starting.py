@@ -76,6 +76,7 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
         priority=body.priority,
         correlation_id=body.correlation_id,
         delay=delay,
+        trigger=body.trigger,
     )
     view = await _started(call, options)
     if wait:

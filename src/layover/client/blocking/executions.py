@@ -47,6 +47,7 @@ class Executions:
         priority: int = 0,
         delay: str | None = None,
         correlation_id: str | None = None,
+        trigger: object = None,
         wait: str | None = None,
         key: str | None = None,
     ) -> Execution:
@@ -63,6 +64,7 @@ class Executions:
             priority=priority,
             delay=delay,
             correlation_id=correlation_id,
+            trigger=trigger,
             wait=wait,
         )
         ask = post(path_of("executions"), body, key, longer=_seconds(wait))

@@ -46,6 +46,7 @@ class Executions:
         priority: int = 0,
         delay: str | None = None,
         correlation_id: str | None = None,
+        trigger: object = None,
         wait: str | None = None,
         key: str | None = None,
     ) -> Execution:
@@ -62,6 +63,7 @@ class Executions:
             priority=priority,
             delay=delay,
             correlation_id=correlation_id,
+            trigger=trigger,
             wait=wait,
         )
         ask = post(path_of("executions"), body, key, longer=_seconds(wait))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from layover.api.resources.points import (
     AnswerBody,
     DecisionBody,
+    DelegateBody,
     PausedExecution,
     PausedOfWorkflow,
     PausePoint,
@@ -95,6 +96,11 @@ class Points:
         """Answer a pause point; for an approval, `approved` decides."""
         body = AnswerBody(data=data, comment=comment, approved=approved)
         return await self._transport.ask(post(path_of("pause-points", point_id, "answer"), body, key), PausePoint)
+
+    async def delegate(self, point_id: str, to: str, *, key: str | None = None) -> PausePoint:
+        """Let somebody else decide at an approval in the caller's place."""
+        path = path_of("approvals", point_id, "delegate")
+        return await self._transport.ask(post(path, DelegateBody(to=to), key), PausePoint)
 
     async def cancel(self, point_id: str, reason: str | None = None, *, key: str | None = None) -> PausePoint:
         """Give up waiting at a pause point; its node fails."""

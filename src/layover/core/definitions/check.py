@@ -53,12 +53,14 @@ def check(
     syntax: Syntax = "auto",
     functions: Collection[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    stored: bool = False,
 ) -> Checked:
     """Read a definition and find everything that is wrong with it.
 
-    `functions` are the registered node types; without them, types that are not built in are only warned about.
+    `functions` are the registered node types; without them, types that are not built in are only warned about. A
+    version that was accepted and `stored` by an earlier release stays usable: rules that are newer only warn.
     """
-    problems = Problems(limits.problems)
+    problems = Problems(limits.problems, stored=stored)
     texts = Texts()
     definition: Definition | None = None
     reader = DefinitionReader(problems, limits)

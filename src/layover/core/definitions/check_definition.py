@@ -30,16 +30,16 @@ def check_definition(
     definition: Definition, reading: Reading, texts: Texts, functions: Collection[str] | None, limits: Limits
 ) -> None:
     """Report every problem of a definition that has been read."""
-    _Checker(reading, texts, functions, limits).check(definition)
+    _Checker(reading, texts, NodeChecker(reading, functions, definition), limits).check(definition)
 
 
 class _Checker:
     """Walks the graphs of a definition, outermost first."""
 
-    def __init__(self, reading: Reading, texts: Texts, functions: Collection[str] | None, limits: Limits) -> None:
+    def __init__(self, reading: Reading, texts: Texts, nodes: NodeChecker, limits: Limits) -> None:
         self._reading = reading
         self._problems: Problems = reading.problems
-        self._nodes = NodeChecker(reading, functions)
+        self._nodes = nodes
         self._expressions = ExpressionChecker(reading, texts, limits.parts)
 
     def check(self, definition: Definition) -> None:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _CONDITIONS = frozenset({"if", "while", "break_if", "skip_if", "filter"})
 _BRACES = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)")
+_NO_SECRETS = (
+    "This release has no secrets: `secrets.<name>` would fail when it runs. "
+    "Have a function read the secret where it runs, and call that."
+)
 _AFTER_BODY = frozenset({"break_if", "collect"})
 
 
@@ -116,9 +120,11 @@ class ExpressionChecker:
             )
 
     def _check_names(self, tree: Tree, expression: Expression, names: Mapping[str, Type], offset: int) -> Type:
-        if "secrets" in expression.roots and "secrets" not in names:
-            self._add("secret_exposed", tree, "A secret can only be used in what is given to a call, not here.")
-            return DYN
+        if "secrets" in expression.roots:
+            if "secrets" not in names:
+                self._add("secret_exposed", tree, "A secret can only be used in what is given to a call, not here.")
+                return DYN
+            self._problems.add_unless_stored("secrets_unavailable", tree.place, _NO_SECRETS)
         self._parts += expression.nodes
         if self._parts > self._most_parts:
             self._add("too_large", tree, f"The expressions of a definition have at most {self._most_parts} parts.")

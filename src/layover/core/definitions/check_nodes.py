@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
 
+from layover.core.definitions.durations import format_duration
 from layover.core.definitions.kinds import NAME_PATTERN
+from layover.core.definitions.model import DEFAULT_MAX_PAUSE
 from layover.core.definitions.node_types import (
     TYPES,
     Approval,
@@ -31,7 +33,7 @@ from layover.core.definitions.node_types import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from layover.core.definitions.model import Graph, Node, Part, Retry
+    from layover.core.definitions.model import Definition, Graph, Node, Part, Retry
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
     from layover.core.definitions.tree import Place
@@ -42,7 +44,9 @@ _RETRY_WORD = re.compile(r"[1-5]xx|[1-5]\d\d|[A-Za-z_][A-Za-z0-9_.]*")
 class NodeChecker:
     """Checks the nodes of one definition; `functions` are the registered names, or None if nobody knows them."""
 
-    def __init__(self, reading: Reading, functions: Collection[str] | None) -> None:
+    def __init__(self, reading: Reading, functions: Collection[str] | None, definition: Definition) -> None:
+        settings = reading.site(definition).get("settings")
+        self._has_max_pause = settings is not None and settings.get("max_pause") is not None
         self._reading = reading
         self._problems: Problems = reading.problems
         self._functions = functions
@@ -54,6 +58,7 @@ class NodeChecker:
             self._check_retry(node.retry)
         if isinstance(node, AskingNode):
             self._check_people(node)
+            self._check_patience(node)
         if isinstance(node, Approval | Form | WaitSignal | Callback):
             self._check_deadline(node)
         self._check_control(node, graph)
@@ -159,6 +164,17 @@ class NodeChecker:
                 "outcome_without_deadline",
                 self._place(node, "on_deadline"),
                 f"`{node.id}` says what happens `on_deadline`, but has no `deadline`.",
+            )
+
+    def _check_patience(self, node: AskingNode) -> None:
+        """Warn of a question that ends its execution after a length of time that nobody has written down."""
+        if node.deadline is None and not self._has_max_pause:
+            self._problems.warn(
+                "default_max_pause",
+                self._place(node),
+                f"`{node.id}` has no `deadline`: without an answer its execution fails after "
+                f"{format_duration(DEFAULT_MAX_PAUSE)}. Give it one with `on_deadline`, or say with "
+                "`settings.max_pause` how long it may wait (`none` for ever).",
             )
 
     def _check_people(self, node: AskingNode) -> None:

@@ -55,8 +55,9 @@ class Problems:
     One error too many ends the check. Warnings stand in the way of nothing, so those over the bound are left out.
     """
 
-    def __init__(self, most: int = 200) -> None:
+    def __init__(self, most: int = 200, *, stored: bool = False) -> None:
         self._most = most
+        self._stored = stored
         self._found: list[Problem] = []
         self._counts: dict[Severity, int] = {"error": 0, "warning": 0}
         self.suggestions = Suggestions()  # one budget for the whole definition
@@ -64,6 +65,10 @@ class Problems:
     def add(self, code: str, place: Place, message: str, *, column: int | None = None) -> None:
         """Report an error at a place; `column` overrides the place's own."""
         self._append(code, place, message, column=column)
+
+    def add_unless_stored(self, code: str, place: Place, message: str) -> None:
+        """Report an error that earlier releases let pass: in a version that they stored it is a warning."""
+        self._append(code, place, message, severity="warning" if self._stored else "error")
 
     def warn(self, code: str, place: Place, message: str) -> None:
         """Report something that is allowed and most likely not meant."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from layover.core.definitions import check
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.problems import Problem, Problems
 from layover.core.definitions.tree import plant
@@ -24,6 +25,13 @@ def cleanly(document: object) -> Any:
     made, problems = translated(document)
     assert problems == []
     return made
+
+
+def faults(document: object, functions: set[str] | None = None) -> list[Problem]:
+    """Return what is wrong with a document, but for how long it waits for people: most do not say that."""
+    source = cast("Mapping[str, object]", document)
+    problems = check(source, functions=functions).problems
+    return [problem for problem in problems if problem.code != "default_max_pause"]
 
 
 def builder(*nodes: Mapping[str, object], edges: list[object] | None = None) -> dict[str, object]:

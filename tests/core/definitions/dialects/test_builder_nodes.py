@@ -6,7 +6,7 @@ import pytest
 
 from layover.core.definitions import check
 
-from .shared import action, builder, cleanly, logic, many, one, translated
+from .shared import action, builder, cleanly, faults, logic, many, one, translated
 
 FUNCTIONS = {"publish_event", "send_email", "send_sms", "resizeImage"}
 URL = "https://api.example.com/users"
@@ -90,7 +90,7 @@ def test_the_edges_of_a_condition_say_by_which_way_they_leave() -> None:
         {"source": "n", "target": "c", "port": "true", "x-label": "Yes"},
         {"source": "n", "target": "d", "port": "false"},
     ]
-    assert check(made).problems == ()
+    assert faults(made) == []
 
 
 def test_a_handle_that_is_only_drawn_is_kept_and_means_nothing() -> None:
@@ -105,7 +105,7 @@ def test_a_handle_that_is_only_drawn_is_kept_and_means_nothing() -> None:
         {"source": "n", "target": "a", "x-source-handle": "bottom", "x-target-handle": "top", "x-animated": True},
         {"source": "n", "target": "b", "port": "error"},
     ]
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_a_switch_has_a_port_for_each_branch() -> None:
@@ -133,7 +133,7 @@ def test_a_switch_has_a_port_for_each_branch() -> None:
         ("b", "case-slow-lane"),
         ("c", "default"),
     ]
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_the_cases_of_a_switch_may_name_the_nodes_they_lead_to() -> None:
@@ -146,7 +146,7 @@ def test_the_cases_of_a_switch_may_name_the_nodes_they_lead_to() -> None:
     document = builder(logic("switch", config), *ends, edges=[{"source": "n", "target": "b"}])
     made = cleanly(document)
     assert [(edge["target"], edge["port"]) for edge in made["edges"]] == [("b", "b"), ("b", "default"), ("a", "a")]
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_a_default_branch_that_leads_nowhere_is_refused() -> None:
@@ -180,7 +180,7 @@ def test_a_loop_takes_nodes_and_edges_for_its_body() -> None:
     made = cleanly(document)["nodes"][0]
     assert made["for_each"] == "input.items"
     assert made["body"]["edges"] == [{"source": "a", "target": "b"}]
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_a_loop_without_a_body_is_refused_once_and_in_a_sentence() -> None:
@@ -258,7 +258,7 @@ def test_an_output_mapping_becomes_a_value_behind_the_call() -> None:
         ("n-call", "broken", "error"),
         ("n", "broken", "error"),
     }
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_an_output_mapping_becomes_a_value_behind_the_call() -> None:
 )
 def test_other_actions_are_functions_or_types_of_ours(written: dict[str, object], made: dict[str, object]) -> None:
     assert one(written) == {"id": "n", **made}
-    assert check(builder(written), functions=FUNCTIONS).problems == ()
+    assert faults(builder(written), functions=FUNCTIONS) == []
 
 
 @pytest.mark.parametrize("kind", ["pause_resume", "pause-resume", "pause"])
@@ -296,7 +296,7 @@ def test_a_pause_block_becomes_a_form(kind: str) -> None:
             "schema": {"type": "object", "title": "@{x}"},
         }
     ]
-    assert check(builder(written)).problems == ()
+    assert faults(builder(written)) == []
 
 
 def wait_events(**config: object) -> dict[str, Any]:
@@ -321,7 +321,7 @@ def test_awaited_events_become_signals() -> None:
         "deadline": "60s",
         "on_deadline": "continue",
     }
-    assert check(builder(written)).problems == ()
+    assert faults(builder(written)) == []
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_an_event_that_has_to_be_asked_for_is_asked_for_first() -> None:
         "body": {"b": 1},
     }
     assert made["n"]["lookback"] == "5m"
-    assert check(builder(written)).problems == ()
+    assert faults(builder(written)) == []
 
 
 @pytest.mark.parametrize(

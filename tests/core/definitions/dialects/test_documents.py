@@ -6,7 +6,7 @@ import pytest
 
 from layover.core.definitions import check
 
-from .shared import builder, cleanly, logic, translated
+from .shared import builder, cleanly, faults, logic, translated
 
 DELAY = {
     "nodeId": "delay-node-123",
@@ -79,7 +79,7 @@ def test_three_branches_that_pause_and_are_answered_in_any_order() -> None:
     made = cleanly(document)["nodes"][0]
     assert [branch["body"]["nodes"][1]["type"] for branch in made["branches"]] == ["form"] * 3
     assert made["branches"][0]["body"]["edges"] == [{"source": "work0", "target": "pause0"}]
-    assert check(document, functions={"work"}).problems == ()
+    assert faults(document, functions={"work"}) == []
 
 
 BUILT = {
@@ -144,7 +144,7 @@ def test_a_document_of_the_builder_becomes_ours_and_loses_nothing() -> None:
             {"id": "e3", "source": "wait", "target": "greet"},
         ],
     }
-    assert check(BUILT, functions={"send_email"}).problems == ()
+    assert faults(BUILT, functions={"send_email"}) == []
 
 
 @pytest.mark.parametrize("kind", ["api-call", "scheduler", "event"])
@@ -156,7 +156,7 @@ def test_a_trigger_is_kept_whole_and_names_the_start(kind: str) -> None:
     assert made["x-triggers"] == [trigger]
     assert made["start"] == ["n"]
     assert made["edges"] == []
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_several_triggers_may_lead_to_one_start_and_next_counts_too() -> None:
@@ -172,7 +172,7 @@ def test_nodes_of_our_own_may_stand_among_those_of_a_builder() -> None:
     made = cleanly(document)
     assert made["nodes"][0] == {"id": "ask", "type": "approval", "title": "Pay ${vars.sum}?"}
     assert made["edges"] == [{"source": "ask", "target": "n", "port": "approved"}]
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_our_own_form_may_stand_under_definition_too() -> None:
@@ -206,7 +206,7 @@ TEXT = json.dumps(
                 "nodeId": "c",
                 "type": "action",
                 "subType": "api-call",
-                "config": {"url": "ftp://x", "colour": "red", "retry": {"maxAttempts": 0}},
+                "config": {"url": "ftp://x", "colour": "red", "retry": {"enabled": True, "maxAttempts": 0}},
             },
         ],
         "edges": [
@@ -240,7 +240,7 @@ steps:
   - id: two
     action: {type: block, reason: "${oops.x}", colour: red}
 """
-    found = [(problem.line, problem.code) for problem in check(text).problems]
+    found = [(problem.line, problem.code) for problem in faults(text)]
     assert found == [
         (5, "unknown_operator"),
         (6, "dangling_edge"),

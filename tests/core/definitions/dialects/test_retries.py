@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from layover.core.definitions import check
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.problems import Problems
 from layover.core.definitions.tree import plant
 
-from .shared import action, cleanly, one, translated
+from .shared import action, builder, cleanly, faults, one, translated
 
 
 @pytest.mark.parametrize(
@@ -15,7 +14,6 @@ from .shared import action, cleanly, one, translated
     [
         ({"enabled": True}, {}),
         ({"enabled": True, "maxAttempts": 3}, {"max_attempts": 3}),
-        ({"maxAttempts": 3}, {"max_attempts": 3}),
         ({"maxRetries": 3}, {"max_attempts": 4}),
         ({"enabled": True, "waitDuration": 1000}, {"delay": "1000ms"}),
         ({"enabled": True, "waitDuration": 1500.0}, {"delay": "1500ms"}),
@@ -50,8 +48,17 @@ def test_a_policy_that_is_switched_off_is_no_policy() -> None:
     assert "retry" not in node
 
 
+@pytest.mark.parametrize(
+    "written", [{"maxAttempts": 3}, {"waitDuration": 1000}, {"retryOn": ["5xx"]}, {"exponentialBackoff": True}]
+)
+def test_a_policy_of_a_builder_is_off_unless_it_is_enabled(written: dict[str, object]) -> None:
+    made, (problem,) = translated(builder(action("api-call", {"url": "https://a.example", "retry": written})))
+    assert "retry" not in made["nodes"][0]
+    assert (problem.code, problem.severity, problem.path) == ("retry_disabled", "warning", "$.nodes[0].config.retry")
+
+
 def test_a_policy_may_stand_beside_the_configuration() -> None:
-    node = one(action("api-call", {"url": "https://a.example"}, retry={"maxAttempts": 2}))
+    node = one(action("api-call", {"url": "https://a.example"}, retry={"enabled": True, "maxAttempts": 2}))
     assert node["retry"] == {"max_attempts": 2}
 
 
@@ -89,4 +96,4 @@ def test_our_own_form_comes_back_as_the_very_same_tree() -> None:
 @pytest.mark.parametrize("strategy", ["immediate", "fixed_delay", "exponential_backoff", "custom"])
 def test_every_strategy_is_accepted_by_the_checker(strategy: str) -> None:
     node = action("api-call", {"url": "https://a.example", "retry": {"strategy": strategy}})
-    assert check({"name": "x", "nodes": [node]}).problems == ()
+    assert faults({"name": "x", "nodes": [node]}) == []

@@ -6,7 +6,7 @@ import pytest
 
 from layover.core.definitions import check
 
-from .shared import cleanly, translated
+from .shared import cleanly, faults, translated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +65,7 @@ def test_the_approval_driven_workflow_becomes_a_condition_an_approval_and_an_end
             },
         ],
     }
-    assert check(APPROVAL_DRIVEN).problems == ()
+    assert faults(APPROVAL_DRIVEN) == []
 
 
 def test_a_blocked_step_goes_on_to_its_next_step_when_it_is_approved() -> None:
@@ -130,7 +130,7 @@ def test_the_rejection_may_lead_somewhere_else() -> None:
 )
 def test_what_a_step_does_becomes_a_node(written: dict[str, object], made: dict[str, object]) -> None:
     assert nodes({"id": "s", **written}) == [{"id": "s", **made}]
-    assert check(steps({"id": "s", **written}), functions={"n", "notify"}).problems == ()
+    assert faults(steps({"id": "s", **written}), functions={"n", "notify"}) == []
 
 
 def test_a_step_that_does_several_things_becomes_a_chain() -> None:
@@ -188,7 +188,7 @@ def test_a_wait_that_times_out_may_end_its_path() -> None:
     made = cleanly(document)["nodes"]
     assert made[0]["next"] == {"expired": "w-expired"}
     assert made[1] == {"id": "w-expired", "type": "compute", "output": None}
-    assert check(document).problems == ()
+    assert faults(document) == []
 
 
 def test_a_loop_has_steps_for_its_body() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.grafts import graft
-from layover.core.definitions.dialects.retries import translate_retry
+from layover.core.definitions.dialects.retries import translate_builder_retry
 from layover.core.definitions.dialects.templates import expression, translated
 
 if TYPE_CHECKING:
@@ -76,14 +76,14 @@ class Draft:
     def put_retry(self) -> None:
         """Translate the retry policy."""
         written = self.take("retry", "retryConfig", "retry_config")
-        policy = translate_retry(written, self.problems) if written is not None else None
+        policy = translate_builder_retry(written, self.problems) if written is not None else None
         if policy is not None:
             self._made["retry"] = policy
 
     def drop_retry(self, what: str) -> None:
         """Take the retry policy of a node that calls nothing, and say that it has no use."""
         written = self.take("retry", "retryConfig", "retry_config")
-        if written is not None and translate_retry(written, self.problems) is not None:
+        if written is not None and translate_builder_retry(written, self.problems) is not None:
             self.problems.warn("useless_field", written.key_place, f"{what} calls nothing, so it is never tried again.")
 
     def arguments(self) -> dict[str, Tree]:

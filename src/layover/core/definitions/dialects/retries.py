@@ -40,6 +40,8 @@ _FOREIGN: Final = frozenset(
         "onExhausted",
     ]
 )
+# By these the camelCase spelling of builders is known, in which a policy without `enabled` does not count.
+_OFF_BY_DEFAULT: Final = frozenset(["maxAttempts", "waitDuration", "exponentialBackoff", "retryOn", "ignoreExceptions"])
 _RENAMED: Final = {
     "maxAttempts": "max_attempts",
     "backoffMultiplier": "multiplier",
@@ -63,6 +65,17 @@ _STRATEGIES: Final[dict[str, tuple[tuple[str, ...], str, bool]]] = {
 def is_foreign_retry(tree: Tree) -> bool:
     """Return whether a policy is in another spelling than ours."""
     return isinstance(tree.value, dict) and not _FOREIGN.isdisjoint(tree.value)
+
+
+def translate_builder_retry(tree: Tree, problems: Problems) -> Tree | None:
+    """Return a retry policy of a builder's node in our spelling, or None if it is switched off, as it is by default."""
+    is_theirs = isinstance(tree.value, dict) and not _OFF_BY_DEFAULT.isdisjoint(tree.value)
+    if is_theirs and isinstance(tree.value, dict) and not {"enabled", "strategy"} & tree.value.keys():
+        problems.warn(
+            "retry_disabled", tree.key_place, "In this format a retry is off by default: add `enabled: true` to it."
+        )
+        return None
+    return translate_retry(tree, problems)
 
 
 def translate_retry(tree: Tree, problems: Problems) -> Tree | None:
