@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tests.api.codes.registry import asked, route
 from tests.api.codes.stage import HEADER
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
+    from layover.runtime.standby import Standby
     from tests.api.codes.stage import Stage
     from tests.api.harness import Answered
 
@@ -111,6 +112,22 @@ async def rotated(stage: Stage, _route: Route) -> Answered:
 @route("docs_style", 200)
 async def shown(stage: Stage, route: Route) -> Answered:
     return await stage.api.get(route.path, as_="")
+
+
+class _LetGo:
+    has_let_go = True
+
+
+@route("healthz", 503)
+async def not_healthy(stage: Stage, route: Route) -> Answered:
+    engine = stage.api.engine
+    standby, engine._standby = engine._standby, cast("Standby", _LetGo())  # noqa: SLF001 - it takes minutes to let go
+    try:
+        answered = await stage.api.get(route.path, as_="")
+    finally:
+        engine._standby = standby  # noqa: SLF001 - as above
+    assert answered.json["status"] == "failing"
+    return answered
 
 
 @route("readyz", 503)
