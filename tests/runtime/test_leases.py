@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from layover.core.engine import commands as cmd
 from layover.core.engine.codec import encode_events
+from layover.core.engine.command_codec import encode_command
 from layover.core.engine.events import NodeCompleted
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
-from layover.ports.records import Claim, Lease
+from layover.ports.records import Claim, Enqueue, Lease
 from layover.ports.store import Store  # noqa: TC001 - read by pytest
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
 from tests.runtime.harness import (
@@ -294,3 +296,28 @@ async def test_a_log_that_cannot_be_read_stops_nobody_else(tmp_path: Path, body:
         await engine.answer(row.point.id, {}, by="ann")
         await until(engine, broken.id, lambda head: head.owner is None and head.epoch > 1)
         assert (await engine.start("later", wait="end")).output == "well"
+
+
+@pytest.mark.parametrize("command", [cmd.Pause(reason="audit"), cmd.Cancel(reason="enough")], ids=["pause", "cancel"])
+async def test_a_lost_call_is_not_made_again_behind_a_command_that_was_accepted_meanwhile(
+    tmp_path: Path, command: cmd.Pause | cmd.Cancel
+) -> None:
+    clock, work = HandWound(), Held()
+    store = clock.store(tmp_path)
+    async with engine_on(store, work, **NEVER) as engine:
+        await settle(engine)
+        await engine.register(FLOW)
+        started = await engine.start("flow")
+        await work.begun()
+        await steal(engine, started.id, lease_until=0)
+        kind, body = encode_command(command)
+        await store.enqueue([Enqueue(execution_id=started.id, kind=kind, body=body)], clock.now)
+        look(engine)
+        status = "paused" if isinstance(command, cmd.Pause) else "cancelled"
+        await until(engine, started.id, lambda head: head.status == status)
+        assert len(work.calls) == 1
+        if status == "paused":
+            await engine.resume(started.id)
+            (await work.begun()).returns(1)
+            (await work.begun()).returns(2)
+            assert await engine.result(started.id) == [1, 2]

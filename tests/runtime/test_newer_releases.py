@@ -146,9 +146,9 @@ async def test_an_execution_that_is_driven_is_given_back_and_its_call_made_again
         await until(engine, started.id, lambda head: head.owner is None and head.commands_done == 0)
         upgrade(monkeypatch)
         look(engine)
-        (await work.begun()).returns("well")
         await until_status(engine, started.id, "paused")
         await engine.resume(started.id)
+        (await work.begun()).returns("well")
         assert await engine.result(started.id) == "well"
 
 

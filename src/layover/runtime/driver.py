@@ -282,8 +282,10 @@ class Driver:
         self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=latest)
 
     def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
-        """Return what a leg begins with: calls that were out are made again, commands are obeyed, due timers fire.
+        """Return what a leg begins with: commands are obeyed, calls that were out are made again, due timers fire.
 
+        Nothing starts after a pause or cancel that was accepted while nobody drove it. Behind a closed gate the loss is
+        noted first: the resume that may be among the commands makes the calls again.
         What reopens a closed execution begins the leg itself, and makes again the calls that were out.
         """
         state = driven.state
@@ -295,10 +297,12 @@ class Driver:
         inputs: list[cmd.AnyCommand] = [cmd.StartLeg(cause=cause, instance=self.instance)]
         if claimed.head.takeovers > self.settings.max_takeovers:
             reason = f"It lost {claimed.head.takeovers} instances in a row; resume it when the cause is found."
-            inputs += [cmd.Pause(reason=reason), cmd.StopDraining()]
-        elif lost:
-            inputs.append(cmd.Recover(lost=claimed.head.takeovers > 0))
-        return [*inputs, *commands]
+            return [*inputs, cmd.Pause(reason=reason), cmd.StopDraining(), *commands]
+        if not lost:
+            return [*inputs, *commands]
+        recover = cmd.Recover(lost=claimed.head.takeovers > 0)
+        is_open = state.facts.gate == "open"
+        return [*inputs, *commands, recover] if is_open else [*inputs, recover, *commands]
 
     # Letting go
 
