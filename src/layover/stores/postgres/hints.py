@@ -66,12 +66,14 @@ class NotifiedHints:
 
     async def close(self) -> None:
         """Say what there is to say, and listen no more."""
-        listening, self._listening = self._listening, None
-        if listening is not None:
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
-        if self._telling is not None:
-            await asyncio.wait([self._telling])
+        try:
+            if self._telling is not None:
+                await asyncio.wait([self._telling])
+        finally:  # also if the one who closes does not wait for that
+            listening, self._listening = self._listening, None
+            if listening is not None:
+                listening.cancel()
+                await asyncio.gather(listening, return_exceptions=True)
 
     async def _tell(self) -> None:
         while self._pending:

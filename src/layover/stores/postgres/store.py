@@ -153,17 +153,19 @@ class PostgresStore(PostgresAccess):
 
     async def _leave(self, db: Database) -> None:
         """Tell the others that this instance is no more."""
-        if self._neighbours is not None:
-            self._neighbours.leave()
-            self._neighbours = None
-        if self._staying is not None:
-            self._staying.cancel()
-            await asyncio.gather(self._staying, return_exceptions=True)
         hints, self._hints = self._hints, None
-        if hints is not None:
-            await hints.close()
-        if self._staying is not None:
-            self._staying = None
+        staying, self._staying = self._staying, None
+        try:
+            if hints is not None:
+                await hints.close()
+        finally:
+            if self._neighbours is not None:
+                self._neighbours.leave()
+                self._neighbours = None
+            if staying is not None:
+                staying.cancel()
+                await asyncio.gather(staying, return_exceptions=True)
+        if staying is not None:
             with suppress(StoreError):  # then the name is free after a while
                 await db.fetch("leave", [self._instance])
 
