@@ -52,6 +52,7 @@ list_approvals          -    -     -        yes    yes      yes      yes
 get_approval            -    -     -        yes    yes      yes      yes
 approve                 -    -     -        -      yes      -        yes
 reject                  -    -     -        -      yes      -        yes
+delegate                -    -     -        -      yes      -        yes
 resume_point            -    -     -        -      yes      yes      yes
 cancel_point            -    -     -        -      -        yes      yes
 list_paused             -    -     -        yes    yes      yes      yes

@@ -178,6 +178,9 @@ async def test_approvals(tmp_path: Path) -> None:
         assert [(one.by, one.approved, one.comment) for one in approved.decisions] == [("ada", True, "fine")]
         assert (await client.approvals.reject(second.id)).decisions[0].approved is False
         assert (await client.approvals.get(second.id)).decisions[0].by == "ada"
+        await client.executions.start("review", wait="30s")
+        (third,) = [point async for point in client.approvals.each(for_="me")]
+        assert (await client.points.delegate(third.id, "ben")).status == "open"
 
 
 async def test_resuming_by_place(tmp_path: Path) -> None:

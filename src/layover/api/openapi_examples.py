@@ -18,6 +18,7 @@ DEFINITION: Final[dict[str, Any]] = {
         {"id": "pay", "type": "http", "method": "POST", "url": "https://pay.example.com/charges"},
         {"id": "refused", "type": "end", "outcome": "refused"},
     ],
+    "settings": {"max_pause": "30d"},
     "edges": [
         {"from": "worth", "port": "true", "to": "review"},
         {"from": "worth", "port": "false", "to": "pay"},
