@@ -263,7 +263,8 @@ class Driver:
         driven.paused_at = head.paused_at
         driven.goes_first = bool(head.missing)
         driven.takeovers = head.takeovers
-        driven.feed(*first, *self._first_inputs(driven, claimed))
+        inputs = [*first, *self._first_inputs(driven, claimed)]
+        driven.feed(*(inputs or [cmd.Wake()]))  # a closed one that nobody asks anything of is given back at once
         return driven
 
     def _drive(self, driven: Driven) -> None:
