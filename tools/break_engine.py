@@ -66,7 +66,7 @@ MUTATIONS = [
     Mutation(
         "write a branch's variables through", "apply_nodes.py", '.node.type == "parallel"', '.node.type == "none"'
     ),
-    Mutation("recover without a bound", "recovery.py", "if node.recoveries >= ", "if False and "),
+    Mutation("recover without a bound", "recovery.py", "if lost and node.recoveries >= ", "if False and "),
     Mutation("decide against a deadline", "points.py", 'on_deadline == "approve"', 'on_deadline != "approve"'),
     Mutation(
         "wake behind the gate", "timing.py", 'if state.facts.gate != "open":\n        due', "if False:\n        due"
