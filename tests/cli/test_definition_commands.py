@@ -110,3 +110,20 @@ def test_a_python_file_is_said_to_be_one(tmp_path: Path) -> None:
         assert code == 2
         assert "flow.py is a Python file; a definition is YAML or JSON." in " ".join(err.split())
         assert "workflow.check()" in err
+
+
+def test_arguments_that_a_function_does_not_take_are_found(tmp_path: Path) -> None:
+    functions = tmp_path / "functions.py"
+    functions.write_text("def charge(card: str, amount: int = 1) -> str:\n    return card\n")
+    source = b"name: w\nnodes:\n  - {id: a, type: charge, input: {crd: c}}\n"
+    code, out, err = layover("check", "-", "--nodes", str(functions), stdin=source)
+    assert (code, err) == (2, "")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines == [
+        "<stdin>:3:34: error: `charge` needs `card`: give it in `input`. [missing_argument]",
+        (
+            "<stdin>:3:35: error: `charge` takes no argument `crd`: it takes `card`, `amount`. Did you mean `card`? "
+            "[unknown_argument]"
+        ),
+    ]
+    assert layover("check", "-", stdin=source)[0] == 0

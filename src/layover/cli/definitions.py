@@ -17,8 +17,9 @@ from layover.core.definitions import DEFAULT_LIMITS, Checked, check, document, f
 from layover.core.plan import compile_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
+    from layover.core.definitions import Parameters
     from layover.core.definitions.text import Syntax
 
 _SYNTAXES: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
@@ -29,11 +30,12 @@ File = Annotated[str, Parameter(help="A definition in YAML or JSON; - reads stan
 def check_files(*files: File, nodes: Nodes = (), json: Json = False) -> int:
     """Find everything that is wrong with definitions. Exit code 0, or 2 if there are errors.
 
-    Without `--nodes`, node types that are not built in are only warned about.
+    Without `--nodes`, node types that are not built in are only warned about; with it, the arguments that nodes give
+    to functions are checked, too.
     """
     if not files:
         raise Stop("Name at least one file to check.")
-    functions = functions_named(nodes) if nodes else None
+    functions = _functions_named(nodes) if nodes else None
     results = [(name, checked_file(name, functions)) for name in files]
     if json:
         print_json([{"file": name, "ok": found.ok, "problems": list(found.problems)} for name, found in results])
@@ -63,13 +65,6 @@ def schema() -> int:
     return DONE
 
 
-def functions_named(modules: tuple[str, ...]) -> Collection[str]:
-    """Return the node types that modules have functions for."""
-    from layover.cli.functions import functions_of, node_types  # noqa: PLC0415 - only who has functions needs it
-
-    return node_types(functions_of(modules))
-
-
 def checked_file(name: str, functions: Collection[str] | None = None) -> Checked:
     """Return what is found in a definition."""
     if Path(name).suffix == ".py":
@@ -91,6 +86,12 @@ def print_report(name: str, found: Checked) -> None:
         warnings = len(found.problems)
         noted = f", {plural(warnings, 'warning')}" if warnings else ""
         say(f"{name}: workflow `{found.definition.name}` is sound{noted}", "green")
+
+
+def _functions_named(modules: tuple[str, ...]) -> Mapping[str, Parameters | None]:
+    from layover.cli.functions import functions_of, parameters_of  # noqa: PLC0415 - only who has functions needs it
+
+    return parameters_of(functions_of(modules))
 
 
 def _read(name: str) -> bytes:

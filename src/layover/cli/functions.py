@@ -18,6 +18,7 @@ from layover.nodes.registry import Registry
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from layover.core.definitions import Parameters
     from layover.nodes.registry import AnyFunction
 
 
@@ -31,13 +32,18 @@ def functions_of(modules: tuple[str, ...]) -> list[AnyFunction]:
 
 def node_types(functions: list[AnyFunction]) -> frozenset[str]:
     """Return the node types that an engine with these functions can run."""
+    return frozenset(parameters_of(functions))
+
+
+def parameters_of(functions: list[AnyFunction]) -> dict[str, Parameters | None]:
+    """Return the node types that an engine with these functions can run, each with what its function takes."""
     registry = Registry()
     for function in functions:
         try:
             registry.add(function)
         except (LayoverError, TypeError, ValueError) as error:
             raise Stop(f"--nodes: {_name_of(function)} cannot be a node: {error}") from error
-    return registry.names() | {"http"}
+    return {"http": None, **registry.parameters()}
 
 
 def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:

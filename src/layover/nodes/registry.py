@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.definitions import Parameters
 from layover.core.definitions.node_types import TYPES
 from layover.core.errors import LayoverError
 from layover.nodes.annotations import BadFunction, context_kind, hints_of
 from layover.nodes.function import AnyFunction, NodeFunction, name_of
 from layover.nodes.results import Result, result_of
-from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit
+from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit, parameters_of
 
 if TYPE_CHECKING:
     from layover.nodes.context import CallContext
@@ -46,6 +47,7 @@ class Function(msgspec.Struct, frozen=True):
     whole: str | None  # the parameter that takes the whole input, if it is no object
     arguments: Arguments | None = None  # how the input becomes arguments, if their types say more than JSON
     result: Result | None = None  # what the result has to be, if its type says so
+    parameters: Parameters | None = None  # what it takes by name, as far as that is certain
 
     def call(self, given: object, context: CallContext | None) -> object:
         """Call it, with the context if it asks for one; an async one returns what is to be awaited."""
@@ -135,6 +137,10 @@ class Registry:
         """Return the node types that can be run here."""
         return frozenset(self._functions)
 
+    def parameters(self) -> dict[str, Parameters | None]:
+        """Return the node types that can be run here, each with what its function takes."""
+        return {name: function.parameters for name, function in self._functions.items()}
+
 
 def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
     """Work out all that can be known about a function before it is called; what a probe returns is its own affair."""
@@ -156,6 +162,7 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
     if is_async and blocks:
         raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it; take a NodeContext.")
     hints = hints_of(name, function, seen)
+    arguments = arguments_of(name, others, hints)
     return Function(
         name=name,
         function=function,
@@ -163,6 +170,7 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
         context=named,
         blocks=blocks,
         whole=fitting[0] if len(fitting) == 1 else None,
-        arguments=arguments_of(name, others, hints),
+        arguments=arguments,
         result=None if is_probe else result_of(hints.get("return", object)),
+        parameters=arguments.parameters if arguments is not None else parameters_of(function, others),
     )

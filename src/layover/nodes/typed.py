@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from layover.core.definitions import Parameters
 from layover.core.errors import LayoverError
 from layover.core.suggest import did_you_mean
 from layover.nodes.annotations import BadFunction, custom_types, fits_json, is_model
@@ -36,7 +37,7 @@ class BadInput(LayoverError):  # noqa: N818 - it says what the input is
 class Arguments:
     """The typed parameters of one function, as one struct that msgspec fills."""
 
-    __slots__ = ("_function", "_hook", "_names", "_rest", "_struct", "_values", "by_position")
+    __slots__ = ("_function", "_hook", "_names", "_rest", "_struct", "_values", "by_position", "parameters")
 
     def __init__(self, name: str, parameters: Sequence[inspect.Parameter], hints: Mapping[str, object]) -> None:
         types = {one.name: hints.get(one.name, Any) for one in parameters}
@@ -50,6 +51,7 @@ class Arguments:
         self._values = _values_of(self._names)
         has_model = any(is_model(one) for kind in types.values() for one in _custom(kind))
         self._hook = to_model if has_model else None
+        self.parameters = _parameters(taken, takes_others=self._rest is not None)
         self.by_position = [one.kind for one in parameters] == [inspect.Parameter.POSITIONAL_OR_KEYWORD] * len(taken)
 
     def in_order(self, given: dict[str, object]) -> tuple[object, ...]:
@@ -92,6 +94,14 @@ def arguments_of(name: str, parameters: Sequence[inspect.Parameter], hints: Mapp
     return Arguments(name, parameters, hints)
 
 
+def parameters_of(function: Callable[..., object], taken: Sequence[inspect.Parameter]) -> Parameters | None:
+    """Return the arguments of a function without types; None if what wraps it may take others than it does itself."""
+    if inspect.signature(function) != inspect.signature(function, follow_wrapped=False):
+        return None
+    rest = any(one.kind is one.VAR_KEYWORD for one in taken)
+    return _parameters([one for one in taken if one.kind in _NAMED], takes_others=rest)
+
+
 def misfit(name: str, function: Callable[..., object], named: Mapping[str, object]) -> BadInput | None:
     """Return why a function cannot be called with some arguments; None if that is not why it failed."""
     signature = inspect.signature(function)
@@ -102,6 +112,14 @@ def misfit(name: str, function: Callable[..., object], named: Mapping[str, objec
         guess = did_you_mean(unknown[0], signature.parameters) if unknown else ""
         return BadInput(f"`{name}` cannot be called like this: {error}.{guess}")
     return None
+
+
+def _parameters(named: Sequence[inspect.Parameter], *, takes_others: bool) -> Parameters:
+    return Parameters(
+        required=tuple(one.name for one in named if one.default is _EMPTY),
+        optional=tuple(one.name for one in named if one.default is not _EMPTY),
+        takes_others=takes_others,
+    )
 
 
 def _is_possible(name: str, parameter: inspect.Parameter, kind: object) -> bool:

@@ -2,6 +2,7 @@
 
 from layover.core.definitions.canonical import content_hash, document
 from layover.core.definitions.check import Checked, check
+from layover.core.definitions.check_arguments import Parameters
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
 from layover.core.definitions.model import Definition, Edge, Graph, Node, Retry, Settings
 from layover.core.definitions.problems import InvalidDefinition, Problem
@@ -16,6 +17,7 @@ __all__ = [
     "InvalidDefinition",
     "Limits",
     "Node",
+    "Parameters",
     "Problem",
     "Retry",
     "Settings",

@@ -57,8 +57,9 @@ def check(
 ) -> Checked:
     """Read a definition and find everything that is wrong with it.
 
-    `functions` are the registered node types; without them, types that are not built in are only warned about. A
-    version that was accepted and `stored` by an earlier release stays usable: rules that are newer only warn.
+    `functions` are the registered node types; without them, types that are not built in are only warned about. Where
+    they map to their `Parameters`, the arguments that nodes give them are checked as well. A version that was accepted
+    and `stored` by an earlier release stays usable: rules that are newer only warn.
     """
     problems = Problems(limits.problems, stored=stored)
     texts = Texts()

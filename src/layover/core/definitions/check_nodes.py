@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
 
+from layover.core.definitions.check_arguments import Parameters, check_arguments
 from layover.core.definitions.durations import format_duration
 from layover.core.definitions.kinds import NAME_PATTERN
 from layover.core.definitions.model import DEFAULT_MAX_PAUSE
@@ -42,7 +44,7 @@ _RETRY_WORD = re.compile(r"[1-5]xx|[1-5]\d\d|[A-Za-z_][A-Za-z0-9_.]*")
 
 
 class NodeChecker:
-    """Checks the nodes of one definition; `functions` are the registered names, or None if nobody knows them."""
+    """Checks the nodes of one definition; `functions` are those of `check`."""
 
     def __init__(self, reading: Reading, functions: Collection[str] | None, definition: Definition) -> None:
         settings = reading.site(definition).get("settings")
@@ -131,6 +133,10 @@ class NodeChecker:
         elif name not in self._functions:
             what = f"There is no node type `{name}`: it is neither built in nor a registered function"
             self._problems.unknown("unknown_type", place, what, name, chain(TYPES, self._functions))
+        elif isinstance(self._functions, Mapping):
+            parameters = self._functions[name]
+            if isinstance(parameters, Parameters):
+                check_arguments(self._problems, name, parameters, self._reading.site(node))
 
     def _check_retry(self, retry: Retry) -> None:
         if retry.max_delay < retry.delay:

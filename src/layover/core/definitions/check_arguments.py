@@ -1,0 +1,47 @@
+"""Whether a node gives the function that it calls the arguments that this function takes.
+
+That can be told where the input is written as a mapping, or left out. What an expression gives is known when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from layover.core.definitions.problems import Problems
+    from layover.core.definitions.tree import Tree
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """The arguments that a function takes by name."""
+
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    takes_others: bool = False  # it has `**`
+
+
+def check_arguments(problems: Problems, function: str, parameters: Parameters, node: Tree) -> None:
+    """Report the arguments that a call lacks, and those that its function does not take."""
+    written = node.get("input")
+    given: Mapping[str, Tree] = {}
+    if written is not None and written.value is not None:
+        if not isinstance(written.value, Mapping):
+            return
+        given = written.value
+    known = (*parameters.required, *parameters.optional)
+    for name, value in given.items():
+        if name not in known and not parameters.takes_others:
+            what = f"`{function}` takes no argument `{name}`: {_taken(known)}"
+            problems.unknown("unknown_argument", value.key_place, what, name, known)
+    missing = [name for name in parameters.required if name not in given]
+    if missing:
+        listed = ", ".join(f"`{name}`" for name in missing)
+        what = f"`{function}` needs {listed}: give {'it' if len(missing) == 1 else 'them'} in `input`."
+        problems.add("missing_argument", (written or node).place, what)
+
+
+def _taken(known: tuple[str, ...]) -> str:
+    return "it takes " + (", ".join(f"`{name}`" for name in known) if known else "none")
