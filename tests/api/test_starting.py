@@ -95,6 +95,13 @@ async def test_where_nothing_responds_there_is_no_response(tmp_path: Path) -> No
     assert "response" not in answered.json
 
 
+async def test_a_start_does_not_wait_for_a_function_that_no_instance_has(tmp_path: Path) -> None:
+    async with served(tmp_path, Scripted(1)) as api:
+        await api.engine.register(flow(call("a", "other")))
+        answered = await api.post("/executions", {"workflow": "flow", "wait": "60s"})
+        assert (answered.status, answered.json["status"]) == (202, "waiting")
+
+
 async def test_a_start_waits_no_longer_than_it_says(tmp_path: Path) -> None:
     async with served(tmp_path, Held()) as api:
         await api.engine.register(flow(call("a")))

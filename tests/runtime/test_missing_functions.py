@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Literal
 
+import pytest
+
+from layover.runtime.errors import MissingFunctions
 from layover.runtime.verify import violations
 from tests.runtime.harness import (
     HOUR,
@@ -186,3 +191,30 @@ async def test_it_can_be_held_and_ended_like_any_other(tmp_path: Path) -> None:
         assert (await engine.resume(started.id)).status == "waiting"
         look(engine)
         assert (await engine.cancel(started.id)).status == "cancelled"
+
+
+@pytest.mark.parametrize("wait", ["end", "people"])
+async def test_whoever_waits_is_told_which_function_nobody_has(tmp_path: Path, wait: Literal["end", "people"]) -> None:
+    async with engine_at(tmp_path, Scripted(1)) as engine:
+        await engine.register(FLOW)
+        with pytest.raises(MissingFunctions) as told:
+            await engine.start("flow", wait=wait)
+        assert told.value.types == ("other",)
+        assert "`other`" in told.value.message
+        id_ = told.value.execution_id
+        assert (await engine.wait(id_, "rest")).status == "waiting"
+        for asked in (engine.wait(id_, wait), engine.result(id_)):
+            with pytest.raises(MissingFunctions):
+                await asked
+    async with engine_at(tmp_path, Scripted(1), Scripted(2, name="other")) as engine:
+        assert await engine.result(id_) == [1, 2]
+
+
+async def test_where_another_instance_runs_it_is_waited_for(tmp_path: Path) -> None:
+    async with engine_at(tmp_path, Scripted(1)) as one, engine_at(tmp_path, Scripted(1)) as two:
+        await one.register(FLOW)
+        started = await one.start("flow", wait="rest")
+        waiting = asyncio.create_task(one.result(started.id))
+        await until(one, started.id, lambda head: bool(head.missing) and head.owner is None)
+        two.instance.registry.add(Scripted(2, name="other"))
+        assert await waiting == [1, 2]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
 from layover.ports.records import Liveness
+from layover.stores.memory.database import MemoryDatabase
+from layover.stores.memory.store import MemoryStore
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
 from tests.servers.postgres import databases
@@ -15,8 +17,10 @@ async def test_an_instance_lives_on_a_file_for_as_long_as_it_has_it_open(tmp_pat
     await here.open("here")
     await there.open("there")
     assert await here.liveness("there") == await here.liveness("here") == Liveness(alive=True)
+    assert await here.others() == ["there"]
     await there.close()
     assert await here.liveness("there") == await here.liveness("never") == Liveness(alive=False)
+    assert await here.others() == []
     await here.close()
 
 
@@ -28,11 +32,22 @@ async def test_an_instance_of_a_server_lives_until_it_has_been_silent_for_half_a
         await there.open("there")
         await here.open("here")
         assert await here.liveness("there") == Liveness(alive=True, seen_at=now)
+        assert await here.others() == ["there"]
         now += 30_000
         assert await here.liveness("there") == Liveness(alive=False, seen_at=now - 30_000)
         now -= 30_000
         await there.close()
         assert await here.liveness("there") == Liveness(alive=False)
+        assert await here.others() == []
     finally:
         await here.close()
         databases.give_back()
+
+
+async def test_who_else_lives_in_a_database_in_memory() -> None:
+    database = MemoryDatabase()
+    here, there = MemoryStore(database), MemoryStore(database)
+    await here.open("here")
+    assert await here.others() == []
+    await there.open("there")
+    assert await here.others() == ["there"]

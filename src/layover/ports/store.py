@@ -252,6 +252,9 @@ class Views(Protocol):
     async def liveness(self, instance: str) -> Liveness:
         """Tell whether an instance lives."""
 
+    async def others(self) -> list[str]:
+        """Return the instances besides this one that live, as far as a store can tell, and drive executions."""
+
 
 class Locks(Protocol):
     """Named locks for what only one instance does at a time, each held until a moment."""

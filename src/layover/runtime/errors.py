@@ -121,6 +121,22 @@ class ExecutionFailed(LayoverError):  # noqa: N818 - it says what happened
         self.error = error
 
 
+class MissingFunctions(LayoverError):  # noqa: N818 - it says what happened
+    """An execution that somebody waits for needs functions that nobody has; it goes on when an instance has them."""
+
+    code = "missing_functions"
+
+    def __init__(self, execution_id: str, types: tuple[str, ...]) -> None:
+        listed = ", ".join(f"`{one}`" for one in types)
+        super().__init__(
+            f"The execution {execution_id} waits for {'a function' if len(types) == 1 else 'functions'} that this "
+            f"engine does not have, and no other runs: {listed}. Nothing is lost: it goes on once an engine has been "
+            f"given {'it' if len(types) == 1 else 'them'} with `nodes=[...]`."
+        )
+        self.execution_id = execution_id
+        self.types = types
+
+
 class ExecutionCancelled(LayoverError):  # noqa: N818 - it says what happened
     """An execution whose result was asked for was cancelled."""
 

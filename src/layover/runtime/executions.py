@@ -31,6 +31,7 @@ from layover.runtime.ids import checked_id, id_from_key, new_id
 from layover.runtime.plans import held_because
 from layover.runtime.readings import Readings
 from layover.runtime.start_options import check_options
+from layover.runtime.stuck import until_unless_stuck
 from layover.runtime.views import Execution, execution_view
 
 if TYPE_CHECKING:
@@ -188,15 +189,18 @@ class Executions(Readings):
         """Return an execution once it has come to rest, or to its end.
 
         With `people`, what only waits for time or for machines is waited for as well, unless it has a `response` for
-        whoever started it.
+        whoever started it. If it cannot go on for want of functions, and there is no other instance that might have
+        them, that is MissingFunctions; an execution that waits for them is at rest.
         """
         _check_until("until", until)
         id_ = checked_id(execution_id)
         listeners = self.instance.listeners
         if until == "people":
             await self._until_people(id_)
+        elif until == "rest":
+            await listeners.until(id_, _is_at_rest)
         else:
-            await listeners.until(id_, _is_closed if until == "end" else _is_at_rest)
+            await until_unless_stuck(self.instance, id_, _is_closed)
         return await listeners.patiently(lambda: self.get(id_))
 
     async def _until_people(self, execution_id: str) -> None:
@@ -206,7 +210,7 @@ class Executions(Readings):
             return _is_at_rest(head) and (head.status != "waiting" or head.last_seq > seen)
 
         while True:
-            head = await self.instance.listeners.until(execution_id, is_as_wanted)
+            head = await until_unless_stuck(self.instance, execution_id, is_as_wanted)
             if head is None or head.status != "waiting":
                 return
             points = await self.instance.listeners.patiently(lambda: self._points_of(execution_id, ("open",)))
@@ -215,10 +219,10 @@ class Executions(Readings):
             seen = head.last_seq
 
     async def result(self, execution_id: str) -> object:
-        """Return what an execution gives, once it has; raise what it failed with."""
+        """Return what an execution gives, once it has; raise what it failed with, or that it lacks functions."""
         id_ = checked_id(execution_id)
         listeners = self.instance.listeners
-        head = await listeners.until(id_, _is_closed)
+        head = await until_unless_stuck(self.instance, id_, _is_closed)
         known = self.instance.driver.known(head) if head is not None else None
         if known is None:
             known = (await listeners.patiently(lambda: self._load(id_)))[1]

@@ -18,7 +18,7 @@ from layover.api.resources.problems import FieldError
 from layover.api.routing import Routes
 from layover.core.definitions.durations import format_duration, parse_duration
 from layover.core.payloads import plain
-from layover.runtime.errors import AlreadyExists
+from layover.runtime.errors import AlreadyExists, MissingFunctions
 from layover.runtime.executions import Options
 from layover.runtime.ids import checked_id, id_from_key, new_id
 from layover.runtime.wait_limits import WaitLimit
@@ -62,8 +62,8 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     """Start an execution.
 
     With `wait`, the answer comes when it has ended (200) or waits for a person, or when the time is over or the server
-    stops (202). With an `Idempotency-Key` that another caller has started this workflow with, the answer is that
-    execution, but only its id and status.
+    stops, or when it needs a function that no instance has (202). With an `Idempotency-Key` that another caller has
+    started this workflow with, the answer is that execution, but only its id and status.
     """
     body = call.body
     wait, delay = _duration(call, "wait"), _duration(call, "delay")
@@ -81,7 +81,7 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     view = await _started(call, options)
     if wait:
         limit = WaitLimit(wait / 1000, call.services.stopping)
-        view = await limit.keep(call.engine.wait(view.id, "people")) or await call.engine.get(view.id)
+        view = await _waited(call.engine, view.id, limit)
     elif view.version is None:
         view = await call.engine.get(view.id)  # which of the versions it has is only known to the store
     status = 200 if wait and view.closed else 202
@@ -89,6 +89,15 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     if view.user != call.caller.user:  # the key is another caller's: what they sent and got is not told
         return Reply(brief_execution_of(view), status, {**headers, REPLAYED: "true"})
     return Reply(await _told(call.engine, view), status, headers)
+
+
+async def _waited(engine: Engine, execution_id: str, limit: WaitLimit) -> views.Execution:
+    """Return an execution when nothing more is to be waited for, or when the time is over."""
+    try:
+        view = await limit.keep(engine.wait(execution_id, "people"))
+    except MissingFunctions:
+        view = None
+    return view or await engine.get(execution_id)
 
 
 async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Execution:

@@ -344,6 +344,10 @@ class MemoryStore(MemoryAccess):
         """Tell whether an instance lives: all of them are in this process."""
         return Liveness(alive=bool(instance))
 
+    async def others(self) -> list[str]:
+        """Return the instances besides this one that have the database open."""
+        return sorted((await self._turn()).instances - {self._instance})
+
     # Locks
 
     async def lock(self, name: str, holder: str, now: int, until: int) -> bool:

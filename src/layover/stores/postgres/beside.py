@@ -26,11 +26,16 @@ async def living_instances(address: Address) -> list[str]:
     """Return the instances that have said within half a minute that they drive executions."""
     async with _opened(address) as db:
         try:
-            names = [name for (name,) in await db.fetch("living_instances", SILENT_FOR)]
+            return await living(db)
         except StoreUnusable as error:
             if error.code != "foreign":
                 raise
             return []  # there are no tables yet
+
+
+async def living(db: Database) -> list[str]:
+    """Return the same from a database that is open."""
+    names = [name for (name,) in await db.fetch("living_instances", SILENT_FOR)]
     return [name for name in names if not name.startswith(_COMMANDS)]
 
 

@@ -33,7 +33,7 @@ from layover.stores.postgres import (
 from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.answering import Answers, Asked
-from layover.stores.postgres.beside import SILENT_FOR
+from layover.stores.postgres.beside import SILENT_FOR, living
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
@@ -495,6 +495,11 @@ class PostgresStore(PostgresAccess):
         seen_at = await db.fetchval("instance_seen_at", instance)
         silent = seen_at is None or seen_at <= await self.now() - SILENT_FOR
         return Liveness(alive=not silent and not is_dead_here(db.address, instance), seen_at=seen_at)
+
+    async def others(self) -> list[str]:
+        """Return the instances besides this one that have said not long ago that they drive executions."""
+        names = await living(self._db)
+        return [name for name in names if name != self._instance and not is_dead_here(self._db.address, name)]
 
     async def faults(self) -> list[Fault]:
         """Return rows that belong to nothing."""

@@ -29,6 +29,7 @@ from layover.stores.sqlite import (
     signalling,
 )
 from layover.stores.sqlite.access import SqliteAccess
+from layover.stores.sqlite.beside import living_instances
 from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, translated, write_ahead
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.readers import Readers
@@ -434,6 +435,12 @@ class SqliteStore(SqliteAccess):
     async def liveness(self, instance: str) -> Liveness:
         """Tell whether an instance lives: then it holds its lock."""
         return Liveness(alive=is_held(locks_beside(self.path), instance) is True)
+
+    async def others(self) -> list[str]:
+        """Return the instances besides this one that have the file open and drive executions."""
+        if self._locks is None:
+            raise _not_open()
+        return living_instances(self.path, but=self._locks.instance)
 
     async def faults(self) -> list[Fault]:
         """Return the damage to the file, and rows that belong to nothing."""
