@@ -46,7 +46,7 @@ async def test_a_check_tells_all_problems_and_keeps_nothing(tmp_path: Path) -> N
     text = b"name: order\nnodes:\n  - {id: a, type: form, titel: Look}\n"
     async with served(tmp_path) as api:
         found = await api.post("/workflows/check", raw=text, headers={"content-type": "text/yaml"}, as_="viewer")
-        sound = await api.post("/workflows/check", flow(form()), as_="viewer")
+        sound = await api.post("/workflows/check", flow(form(), settings={"max_pause": "7d"}), as_="viewer")
         unreadable = await api.post("/workflows/check", raw=b'{"name', as_="viewer")
         listed = await api.get("/workflows")
 

@@ -40,17 +40,25 @@ async def by_execution(api: Api, begun: Begun, *, approved: bool, as_: str, **sa
     return await api.post(f"/executions/{begun.id}/resume", body, as_=as_)
 
 
+async def by_delegation(api: Api, begun: Begun, *, as_: str, **_said: Any) -> Answered:
+    """Let somebody else decide: that is refused for the same reasons as deciding oneself."""
+    return await api.post(f"/approvals/{begun.points['review']}/delegate", {"to": "cho"}, as_=as_)
+
+
 WAYS: dict[str, tuple[Decide, bool]] = {
     "answer_pause_point": (by_answer, True),
     "approve": (by_approval, True),
     "reject": (by_approval, False),
     "resume_point": (by_place, True),
     "resume_execution": (by_execution, True),
+    "delegate": (by_delegation, True),
 }
+DECIDING = tuple(name for name in WAYS if name != "delegate")
 BY_POINT = ("answer_pause_point", "approve", "reject", "resume_point")
+OR_DELEGATING = (*BY_POINT, "delegate")
 
 
-def every_way(*outcomes: Outcome, only: tuple[str, ...] = tuple(WAYS)) -> Callable[[Scene], Scene]:
+def every_way(*outcomes: Outcome, only: tuple[str, ...] = DECIDING) -> Callable[[Scene], Scene]:
     """Add a scene for every route that answers."""
 
     def add(scene: Scene) -> Scene:
@@ -72,6 +80,7 @@ async def decide(stage: Stage, route: Route, begun: Begun, as_: str = ANN, **sai
 
 @every_way(201, only=("answer_pause_point", "approve", "reject"))
 @every_way(202, only=("resume_point",))
+@every_way(200, only=("delegate",))
 async def decided(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, await stage.begun(approval()))
 
@@ -86,12 +95,12 @@ async def decided_once_more(stage: Stage, route: Route) -> Answered:
 # Who may not
 
 
-@every_way("not_allowed")
+@every_way("not_allowed", only=tuple(WAYS))
 async def who_is_not_asked(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, await stage.begun(approval(approvers={"users": ["ben"]})))
 
 
-@every_way("requester_excluded")
+@every_way("requester_excluded", only=tuple(WAYS))
 async def who_asked_for_it(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, await stage.begun(approval(approvers=TWO, exclude_requester=True), user="ann"))
 
@@ -101,7 +110,7 @@ async def who_comes_later(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, await stage.begun(approval(approvers=TWO, need=2, order="sequence")))
 
 
-@every_way("already_decided")
+@every_way("already_decided", only=tuple(WAYS))
 async def who_has_said_the_opposite(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(approval(need=2, reject_need=2))
     first = await by_answer(stage.api, begun, approved=not WAYS[route.name][1], as_=ANN)
@@ -146,14 +155,14 @@ async def who_comes_second(stage: Stage, route: Route) -> Answered:
     return answered
 
 
-@every_way("point_closed", only=BY_POINT)
+@every_way("point_closed", only=OR_DELEGATING)
 async def who_is_not_awaited_any_more(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(approval())
     await stage.engine.cancel(begun.id)
     return await decide(stage, route, begun)
 
 
-@every_way("expired", only=BY_POINT)
+@every_way("expired", only=OR_DELEGATING)
 async def who_takes_too_long(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, await stage.over(approval(deadline="1ms", on_deadline="fail")))
 

@@ -96,4 +96,5 @@ def _other(route: Route, body: Any) -> Any:
     optional = [name for name in body if name not in required]
     if optional:
         return {name: value for name, value in body.items() if name != optional[-1]}
-    return {name: [] if isinstance(value, list) else value for name, value in body.items()}
+    emptied = {name: [] if isinstance(value, list) else value for name, value in body.items()}
+    return emptied if emptied != body else dict.fromkeys(body, "another")

@@ -77,7 +77,7 @@ async def test_a_pause_during_the_first_of_three_nodes_keeps_the_second_from_sta
         for result in (2, 3):
             (await work.begun()).returns(result)
         assert await output(api, id_) == {"three": 3, "said": {"checked": True}}
-        assert (await get(api, "/executions/paused")) == {"executions": [], "count": 0}
+        assert (await get(api, "/executions/paused")) == {"executions": [], "count": 0, "next": None}
         assert [(one.context.context_id, one.context.attempt) for one in work.calls] == [
             ("one", 1),
             ("two", 1),

@@ -164,8 +164,11 @@ def _parallel(dice: Dice, site: Site) -> Fields:
     names = _names(dice, site.place.level)
     inside = site.place.plus((names.number, "number"), (names.item, element))
     body = site.body(inside)
-    collected = dice.some({"collect": lambda: value(dice, _after(body, inside))})
-    return {**fields, **collected, "for_each": items, **names.fields, "body": body}
+    options: Options = {
+        "collect": lambda: value(dice, _after(body, inside)),
+        "max_iterations": lambda: dice.integer(1, _MOST),
+    }
+    return {**fields, **dice.some(options), "for_each": items, **names.fields, "body": body}
 
 
 def _delay(dice: Dice, site: Site) -> Fields:

@@ -16,7 +16,9 @@ DIALECTS = [
 
 
 def checked(schema: object) -> Checked:
-    return check({"name": "w", "nodes": [{"id": "ask", "type": "form", "schema": schema}]})
+    return check(
+        {"name": "w", "settings": {"max_pause": "7d"}, "nodes": [{"id": "ask", "type": "form", "schema": schema}]}
+    )
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
