@@ -206,10 +206,10 @@ async def test_a_stream_is_shown_as_it_comes_until_it_is_stopped(browser: Browse
 async def test_calls_are_found_by_words(browser: Browser, tmp_path: Path) -> None:
     async with shown(browser, tmp_path) as seen:
         await seen.page.get_by_label("Find").fill("post approvals/")
-        await expect(seen.page.locator("section > details:visible")).to_have_count(2)
+        await expect(seen.page.locator("section > details:visible")).to_have_count(3)
         found = await seen.page.locator("section > details:visible").evaluate_all("(all) => all.map((one) => one.id)")
 
-    assert found == ["approve", "reject"]
+    assert found == ["approve", "reject", "delegate"]
 
 
 async def test_a_link_leads_to_a_call(browser: Browser, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_sound_expression_has_a_type_and_no_problems(source: str, expected: Ty
         ("item.sum()", "expression_unknown_name", 5, "`sum` is called as `sum(item)`."),
         ("size()", "expression_unknown_name", 0, "`size` does not take 0 arguments."),
         ("item.filter(item)", "expression_unknown_name", 5, "`filter` is written `list.filter(x, condition)`."),
-        ("{'a': 1}.total", "expression_unknown_name", 8, "`….total`: there is no field `total` here."),
+        ("{'a': 1}.total", "expression_unknown_name", 8, "`….total`: there is no key `total` here."),
         ("item.__class__ + __class__", "expression_unknown_name", 17, "There is no `__class__` here."),
         ("input.total.x", "expression_type", 11, "`input.total` is a number and has no field `x`."),
         ("input.id > 1", "expression_type", 9, "`>` has no meaning for (string, int)."),
