@@ -15,7 +15,9 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
+from layover.api.addresses import TrustedProxies
 from layover.api.serving import listen, serve
+from layover.api.settings import ApiSettings
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -33,7 +35,9 @@ async def hello(_request: object) -> Response:
 async def main() -> None:
     app = Starlette(routes=[Route("/hello", hello)])
     stopping = asyncio.Event()
-    app.state.services = SimpleNamespace(stopping=stopping)
+    settings = ApiSettings()
+    proxies = TrustedProxies(settings.trusted_proxies)
+    app.state.services = SimpleNamespace(stopping=stopping, settings=settings, proxies=proxies)
     listening = listen("127.0.0.1", 0)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     loop = asyncio.get_running_loop()
