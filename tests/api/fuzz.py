@@ -33,7 +33,7 @@ from tests.runtime.harness import Held
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SETTINGS = ApiSettings(rate_limit=None, longest_wait=1.0, body_limit=200_000)
+_SETTINGS = ApiSettings(rate_limit=None, guess_limit=None, longest_wait=1.0, body_limit=200_000)
 ALL_PHASES = "examples,coverage,fuzzing"
 _NOT_CHECKED = "positive_data_acceptance"
 _HOOKS = Path(__file__).with_name("fuzz_hooks.py")
