@@ -151,6 +151,8 @@ SOUGHT = {
     "sizes",
     "snapshots_of_many",
     "standing",
+    "standing_for_share",
+    "instance_seen_at",
     "tokens_of_many",
     "used_rates",
     "waits_of_many",

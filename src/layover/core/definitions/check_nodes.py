@@ -174,7 +174,7 @@ class NodeChecker:
 
     def _check_patience(self, node: AskingNode) -> None:
         """Warn of a question that ends its execution after a length of time that nobody has written down."""
-        if node.deadline is None and not self._has_max_pause:
+        if node.deadline is None and not self._has_max_pause and not self._given(node, "deadline"):
             self._problems.warn(
                 "default_max_pause",
                 self._place(node),
