@@ -50,6 +50,8 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 	$(BIN)/python tools/break_engine.py
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
+	$(BIN)/python tools/chaos.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
+	$(BIN)/python tools/chaos.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/load.py --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)
 	$(BIN)/python tools/load.py --postgres --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)
 	$(BIN)/python tools/streams.py

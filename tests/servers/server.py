@@ -55,8 +55,10 @@ class PostgresServer:
         which: Origin | None = None,
         settings: Mapping[str, str] | None = None,
         parent: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Without `fsync` a crashed machine loses data, a crashed server does not. `parent` is where the folder is."""
+        self._environment = {**ENVIRONMENT, **(environment or {})}
         self._which = which
         self._settings = {**_SETTINGS, "fsync": "on" if fsync else "off", "full_page_writes": "on" if fsync else "off"}
         self._settings.update(settings or {})
@@ -107,7 +109,7 @@ class PostgresServer:
             [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")), json.dumps(kept)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=ENVIRONMENT,
+            env=self._environment,
             text=True,
             start_new_session=True,  # Ctrl-C is for us, and we end it in order
         )
@@ -120,6 +122,10 @@ class PostgresServer:
     def stop(self, mode: Mode = "fast") -> None:
         """Stop: `fast` finishes in order, `immediate` leaves the rest to recovery, like a crash. Data stays."""
         self._end(_SIGNALS[mode])
+
+    def is_alive(self) -> bool:
+        """Return whether it still runs, for all that we know."""
+        return self._keeper is not None and self._keeper.poll() is None
 
     def restart(self, mode: Mode = "fast") -> None:
         self.stop(mode)
@@ -157,7 +163,7 @@ class PostgresServer:
         if made.returncode != 0:
             raise RuntimeError(f"initdb failed:\n{made.stdout}\n{made.stderr}")
         self._port = _free_port()
-        settings = {**self._settings, "port": str(self._port), "unix_socket_directories": str(self._folder)}
+        settings = {"unix_socket_directories": str(self._folder), **self._settings, "port": str(self._port)}
         with (self._data / "postgresql.conf").open("a") as written:
             written.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
 

@@ -1,0 +1,1 @@
+"""Faults from outside, judged by what really happened: see `tools/chaos.py`."""
