@@ -49,6 +49,9 @@ def main() -> int:
     findings = play(plan, folder, say)
     for finding in findings[:_MOST_PRINTED]:
         print(f"\n{finding}")
+    if len(findings) > _MOST_PRINTED:
+        print(f"\n... and {len(findings) - _MOST_PRINTED} more, in {folder / 'findings'}")
+        (folder / "findings").write_text("\n".join(findings))
     if findings:
         print(f"\nFAILED with seed {plan.seed}: {len(findings)} findings; all of it is in {folder}")
         return 1

@@ -15,13 +15,16 @@ from layover.api.serving import listen, serve
 from layover.api.settings import ApiSettings
 from tests.chaos.nodes import block, charge, flaky, poison, ship
 
+# A request whose server died is worked at anew after a while; two minutes, by default.
+_API = ApiSettings(rate_limit=None, reply_worked_at=5)
+
 
 async def main(db: str, port: int, lease: int) -> None:
     """Serve until told to stop."""
     settings = Settings(lease_ttl=lease, threads=3, calls=24, grace=lease)
     access = AccessSettings(admin_key=os.environ["CHAOS_KEY"])
     async with Engine(db, nodes=[block, charge, flaky, poison, ship], settings=settings) as engine:
-        app = application(engine, settings=ApiSettings(rate_limit=None), access=access)
+        app = application(engine, settings=_API, access=access)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, app.state.services.stopping.set)
         await serve(app, [listen("127.0.0.1", port)])

@@ -27,6 +27,7 @@ LEASE = 4_000  # milliseconds
 _ROOT = Path(__file__).parents[2]
 _PATIENCE = 20.0  # seconds for one reply
 _BETWEEN_LOOKS = 0.1
+_LATER = ("rate_limited", "in_progress")
 
 
 class Server:
