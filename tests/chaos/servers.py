@@ -148,12 +148,7 @@ class Crew:
         end = time.monotonic() + longest
         while time.monotonic() < end:
             reply = self.ask(chance, method, path, body, key)
-            if (
-                reply is not None
-                and reply[0] < 500
-                and reply[0] != 429
-                and reply[1].get("code") != "request_in_progress"
-            ):
+            if reply is not None and reply[0] < 500 and reply[1].get("code") not in _LATER:
                 return reply
             time.sleep(chance.uniform(0.05, 0.3))
         return None
