@@ -268,15 +268,15 @@ class Driven:
 
     def _decide(self, tried: list[cmd.AnyCommand], now: int) -> Step:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
-        state, places = self.state, self._places
+        state, places, most = self.state, self._places, self._driver.settings.step_events
         if self._unwritable is not None:
             events = fail_unwritable(state, tried, self._unwritable, now)
             return Step(tried, events, effects(state, events), self._resting(now), now)
-        events = play(state, tried[0], now, places)
+        events = play(state, tried[0], now, places, most)
         for command in tried[1:]:
-            events.extend(play(state, command, now, places))
+            events.extend(play(state, command, now, places, most))
         while (due := wake_at(state)) is not None and due <= now:
-            more = play(state, cmd.Wake(), now, places)
+            more = play(state, cmd.Wake(), now, places, most)
             if not more:
                 break
             events.extend(more)
@@ -350,10 +350,10 @@ class Driven:
             return None  # by far the most frequent
         if state.resting:
             return Rest(wake_at=wake_at(state), paused_at=paused_since(state))
-        if state.counts["calls"] or not state.counts["queued"]:
+        if state.counts["calls"]:
             return None
         if self.parked or self._driver.stopping:
-            return Rest(wake_at=now)  # what is queued is for another instance
+            return Rest(wake_at=now)  # what is queued, or ready, is for another instance
         missing = missing_types(state, self._driver.caller.can_run)
         return Rest(wake_at=wake_at(state), missing=missing) if missing else None
 
@@ -434,6 +434,13 @@ class Driven:
         self._set_alarm()
         if self._inputs or self.heard.ahead:
             self.go()
+        elif state.queue.rows and state.facts.gate == "open":  # the step was as long as one may be
+            self._driver.loop.call_soon(self._continue)
+
+    def _continue(self) -> None:
+        """Go on with what is ready, after others have had their turn."""
+        if self._append is None and not self.dropped:
+            self.feed(cmd.Wake())
 
     def _act(self, step: Step, secrets: dict[str, str]) -> None:
         """Do what the events ask of the world."""
@@ -595,6 +602,8 @@ class Driven:
         """Give back an execution that only waits for a place, to whoever has one; return whether it is."""
         until, due = self._line.waits_until(self._driver.settings.give_back_after), wake_at(self.state)
         if until is None or until > now or self._append is not None or (due is not None and due <= now):
+            return False
+        if self.state.queue.rows:  # it has more to do than to wait
             return False
         types = queued_types(self.state)
         if any(map(self._driver.caller.has_place, types)):  # it is about to have its turn

@@ -25,6 +25,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_bytes: int = 64_000_000  # a larger state is not written as a snapshot: it is read from its log
     commit_bytes: int = 16_000_000  # that go to the database in one group; one append may be larger, and goes by itself
     append_bytes: int = 256_000_000  # that an execution may write in one step; it fails if it needs more
+    step_events: int = 1_000  # that are decided in one step; then others have their turn, and the next one goes on
     poll: int = 1_000  # the longest time between two looks for something due
     command_poll: int = 200  # the same for commands that others sent to what is driven here
     act_wait: int = 10_000  # how long a pause, resume, cancel and the like waits until its execution has applied it

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def missing_types(state: Execution, can_run: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the node types that are needed, if all that is left to do needs functions that are not there."""
     counts, facts = state.counts.rows, state.facts
-    if not counts["queued"] or counts["calls"] or facts.closed or facts.gate != "open":
+    if not counts["queued"] or counts["calls"] or facts.closed or facts.gate != "open" or state.queue.rows:
         return ()
     needed = queued_types(state)
     return () if any(map(can_run, needed)) else needed

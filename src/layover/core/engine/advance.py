@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def advance(turn: Turn) -> None:
-    """Go on until the execution rests, waits for calls, or is closed."""
+    """Go on until the execution rests, waits for calls, or is closed, or has got as far as it may in one turn."""
     state = turn.state
     while not (facts := state.facts).closed:
         if facts.gate != "open":
@@ -32,6 +32,8 @@ def advance(turn: Turn) -> None:
         if turn.settled:
             _look_at_scope(turn, turn.settled.pop())
         elif state.queue.rows:
+            if len(turn.events) >= turn.most:
+                return  # all else is settled: whatever is told to the execution next goes on from here
             begin(turn, state.queue.rows[state.counts.rows["first_ticket"]])
         elif state.answered.rows and (point := next_answered(turn)) is not None:
             apply(turn, point)

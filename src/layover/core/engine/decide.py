@@ -15,7 +15,7 @@ from layover.core.engine.advance import advance, look_everywhere
 from layover.core.engine.begin import complete, start_queued
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.timing import wake
-from layover.core.engine.turn import UNLIMITED, Places, Turn
+from layover.core.engine.turn import ENDLESS, UNLIMITED, Places, Turn
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Execution, NodeState
@@ -39,12 +39,15 @@ def decide(state: Execution, command: cmd.AnyCommand, now: int, places: Places =
         state.journal.revert()
 
 
-def play(state: Execution, command: cmd.AnyCommand, now: int, places: Places = UNLIMITED) -> list[ev.AnyEvent]:
+def play(
+    state: Execution, command: cmd.AnyCommand, now: int, places: Places = UNLIMITED, most: int = ENDLESS
+) -> list[ev.AnyEvent]:
     """Return what a command leads to; the state moves along and can still go back.
 
-    A call for which there is no place is left in the queue, until `StartQueued` finds one for it.
+    A call for which there is no place is left in the queue, until `StartQueued` finds one for it. After so many events
+    as there may be at `most`, nodes that are ready are left for the next command; any will do.
     """
-    turn = Turn(state, now, places)
+    turn = Turn(state, now, places, most)
     if not state.counts.rows["seq"]:
         if isinstance(command, cmd.Create):
             starting.create(turn, command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -38,17 +39,19 @@ class _Unlimited:
 
 
 UNLIMITED: Final[Places] = _Unlimited()
+ENDLESS: Final = sys.maxsize
 
 
 class Turn:
     """The events decided so far, and what may have to be looked at because of them."""
 
-    __slots__ = ("events", "now", "places", "settled", "state")
+    __slots__ = ("events", "most", "now", "places", "settled", "state")
 
-    def __init__(self, state: Execution, now: int, places: Places) -> None:
+    def __init__(self, state: Execution, now: int, places: Places, most: int = ENDLESS) -> None:
         self.state = state
         self.now = now
         self.places = places
+        self.most = most  # after so many events, what is ready is left for the next decision
         self.events: list[AnyEvent] = []
         self.settled: list[str] = []
 
