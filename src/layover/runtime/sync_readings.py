@@ -33,6 +33,10 @@ class SyncReadings:
 
     # Workflows
 
+    def accepted(self, plan: Plan) -> Plan:
+        """Return a plan as it is registered: containers over data that give no `max_iterations` get the default."""
+        return self._wait(self._engine.accepted(plan))
+
     def plan_of(self, workflow: str) -> Plan:
         """Return the plan of the newest version of a workflow."""
         return self._wait(self._engine.plan_of(workflow))
