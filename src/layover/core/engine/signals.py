@@ -65,9 +65,9 @@ def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
     turn.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
     received = turn.state.points[point.id].received
     if _has_all_it_needs(node, received):
-        output: object = signal if not node.signals else received
-        try:
-            turn.emit(ev.PausePointAnswered(point=point.id, output=bounded(output, "What it received")))
+        try:  # one signal was bounded when it came in: only what several bring together may be too much
+            output = bounded(received, "What it received") if node.signals else signal
+            turn.emit(ev.PausePointAnswered(point=point.id, output=output))
         except ExpressionError as failure:
             turn.emit(ev.PausePointAnswered(point=point.id, error=error_of(failure)))
 
