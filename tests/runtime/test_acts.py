@@ -13,7 +13,7 @@ from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Resume
 from layover.ports.access import AuditFilter
 from layover.ports.records import AuditEntry, Claim, Claims, Enqueue
-from layover.runtime.errors import AlreadyExists, AnswerRefused, UnknownWorkflow, WrongState
+from layover.runtime.errors import AlreadyExists, AnswerRefused, UnknownNode, UnknownWorkflow, WrongState
 from layover.runtime.ids import new_id
 from layover.runtime.plans import UnknownVersion
 from tests.runtime.harness import (
@@ -95,7 +95,7 @@ async def test_what_is_refused_was_not_done(tmp_path: Path) -> None:
         for command in (engine.pause, engine.resume, engine.cancel, engine.retry):
             with pytest.raises(WrongState):
                 await command(done.id, audit=entry("x"))
-        with pytest.raises(WrongState):
+        with pytest.raises(UnknownNode):
             await engine.rewind(done.id, "nowhere", audit=entry("x"))
         with pytest.raises(AlreadyExists):
             await engine.start("flow", id=done.id, audit=entry("x"))

@@ -268,7 +268,7 @@ async def test_a_store_that_cannot_be_written_delays_what_is_to_be_delivered(
         other = apsw.Connection(str(path))
         other.execute("BEGIN IMMEDIATE")
         clock.skip(engine, LATER)
-        while "delivery_failed" not in caplog.text:
+        while "service_failed service=courier" not in caplog.text:
             await store.get(parent)
         other.execute("ROLLBACK")
         other.close()
@@ -282,7 +282,7 @@ async def test_who_has_not_the_functions_of_a_child_begins_it_for_others(tmp_pat
     async with engine_on(clock.store(tmp_path)) as without:
         without.instance.courier.post(await without.instance.store.outgoing(parent))
         inner = child_id(parent, "a", 1)
-        await until_child(without, inner, "running")
+        await until_child(without, inner, "waiting")
         assert [one.kind for one in (await without.why(parent)).reasons[0].because] == ["function"]
         async with engine_on(clock.store(tmp_path), work) as having:
             assert await having.result(parent) == "done"

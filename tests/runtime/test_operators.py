@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from layover.core.engine import events as ev
-from layover.runtime.errors import WrongState
+from layover.runtime.errors import UnknownNode, WrongState
 from tests.runtime.harness import (
     Held,
     Refused,
@@ -254,7 +254,9 @@ async def test_nobody_goes_back_to_where_nobody_was(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         await engine.register(flow(form(), call("b")))
         started = await engine.start("flow", wait="rest")
-        for to in ("b", "nowhere", "ask:each.0"):
-            with pytest.raises(WrongState):
+        with pytest.raises(WrongState):
+            await engine.rewind(started.id, "b")
+        for to in ("nowhere", "ask:each.0"):
+            with pytest.raises(UnknownNode):
                 await engine.rewind(started.id, to)
         assert await engine.get(started.id) == started

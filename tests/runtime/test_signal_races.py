@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from layover.bootstrap import open_store
+from layover.ports.access import Standing
 from layover.ports.commit_points import CommitPoint
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Append, AuditEntry, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
@@ -111,10 +112,12 @@ class Weighing(Between):
         super().__init__(folder)
         self.most = self.heaviest = 0
 
-    async def enqueue(self, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+    async def enqueue(
+        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    ) -> list[Enqueued | Refusal]:
         self.most = max(self.most, len(commands))
         self.heaviest = max(self.heaviest, sum(len(one.body) for one in commands))
-        return await self.store.enqueue(commands, now)
+        return await self.store.enqueue(commands, now, standing)
 
 
 @EACH
