@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from layover.bootstrap import open_store
-from layover.ports.access import Standing
 from layover.ports.commit_points import CommitPoint
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Append, AuditEntry, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
@@ -24,6 +23,7 @@ from tests.servers.postgres import databases
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from layover.ports.access import Standing
     from layover.ports.store import Store
 
 T = TypeVar("T")
