@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+from layover.runtime.errors import EngineClosed
 from tests.runtime.harness import Between, Held, call, engine_at, engine_on, flow, form
 
 if TYPE_CHECKING:
@@ -95,15 +96,22 @@ async def test_those_who_wait_outlast_an_outage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [StoreUnusable("It is damaged."), StoreError("No."), StoreUnavailable("Closed.", code="closed")]
+    ("error", "told"),
+    [
+        (StoreUnusable("It is damaged."), StoreUnusable),
+        (StoreError("No."), StoreError),
+        (StoreUnavailable("Closed.", code="closed"), EngineClosed),
+    ],
 )
-async def test_those_who_wait_are_told_what_does_not_go_away(tmp_path: Path, error: StoreError) -> None:
+async def test_those_who_wait_are_told_what_does_not_go_away(
+    tmp_path: Path, error: StoreError, told: type[Exception]
+) -> None:
     store = Watched(tmp_path)
     async with engine_on(store) as engine:
         await engine.register(flow(form()))
         started = await engine.start("flow", wait="rest")
         store.errors = [error]
-        with pytest.raises(type(error)):
+        with pytest.raises(told):
             await engine.wait(started.id)
 
 

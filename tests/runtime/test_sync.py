@@ -18,6 +18,7 @@ from layover.bootstrap import UnknownDatabase, inspectable_store
 from layover.core.errors import LayoverError
 from layover.ports.records import ExecutionFilter
 from layover.runtime.errors import EngineClosed, ExecutionFailed, UnknownExecution
+from layover.runtime.own_loop import OwnLoop
 from layover.sync import SyncEngine as TheSame
 from tests.runtime.harness import settings_with
 
@@ -177,6 +178,34 @@ def test_whoever_waits_is_told_that_the_engine_was_closed(tmp_path: Path) -> Non
     engine.stop()
     waiting.join()
     assert [type(error) for error in told] == [EngineClosed]
+
+
+def test_what_cleans_up_after_the_end_of_its_loop_is_ended_as_well() -> None:
+    ended: list[str] = []
+    kept: list[asyncio.Task[None]] = []
+    loop = OwnLoop("ends", closed=EngineClosed("It is closed."), ended=EngineClosed("It has ended."), inside="Inside.")
+
+    async def last(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+
+    async def work() -> None:
+        async def cleaned_up() -> None:
+            try:
+                await last("work")
+            finally:
+                kept.append(asyncio.create_task(last("clean-up")))
+                await asyncio.sleep(0)
+
+        kept.append(asyncio.create_task(cleaned_up()))
+        await asyncio.sleep(0)
+
+    loop.start()
+    loop.wait(work())
+    loop.end()
+    assert ended == ["work", "clean-up"]
 
 
 def test_a_function_of_its_own_cannot_block_it(tmp_path: Path) -> None:

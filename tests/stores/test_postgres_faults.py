@@ -261,6 +261,16 @@ async def test_those_who_fail_together_count_as_one_failure(line: Line) -> None:
     await connections.close()
 
 
+async def test_a_connection_that_is_ended_after_the_others_leaves_nothing_to_wait_for(line: Line) -> None:
+    connections = Connections(line.shaky.address)
+    connection = await connections.take()
+    before = asyncio.all_tasks()
+    await connections.close()
+    connections.end(connection)
+    assert connection.is_closed()
+    assert asyncio.all_tasks() == before
+
+
 async def test_a_silent_line_is_given_up_and_replaced(postgres: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_connections, "_BEYOND_STATEMENT", 0.5)
     async with line_to(postgres.address(), "&statement_timeout=1000&connections=3") as line:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreUnavailable
+from layover.runtime.errors import EngineClosed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container
@@ -85,7 +86,7 @@ class Listeners:
                 return await read()
             except StoreUnavailable as error:
                 if error.code == "closed":
-                    raise
+                    raise EngineClosed("The engine was stopped while someone waited.") from error
                 _log.warning("read_failed error=%s", error.message)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_RETRY)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_CANCEL_ROUNDS = 3  # what is cancelled may begin something else to clean up
+
 
 class OwnLoop:
     """A loop that runs from `start` to `end`; `closed` is raised where it is needed and does not run."""
@@ -94,10 +96,11 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        left = asyncio.all_tasks(loop)
-        for task in left:  # their callers are told
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        for _ in range(_CANCEL_ROUNDS):
+            left = asyncio.all_tasks(loop)
+            for task in left:  # their callers are told
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()

@@ -136,9 +136,14 @@ class Connections:
     def end(self, connection: asyncpg.Connection) -> None:
         """Let go of a connection that was not answered; the server is told, if it hears us, that nobody waits for it.
 
-        Behind a pooler nothing else would tell it: what was asked could wait there for ever.
+        Behind a pooler nothing else would tell it: what was asked could wait there for ever. After `close` nobody is left
+        who would wait for the server to hear it, and the event loop may be about to end.
         """
         self._count -= 1
+        if self._closed:
+            connection.terminate()
+            self._next()
+            return
         ending = asyncio.get_running_loop().create_task(_close(connection))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
