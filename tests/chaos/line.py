@@ -51,8 +51,15 @@ class Line:
         server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
         self.port = server.sockets[0].getsockname()[1]
         ready.set()
-        self._loop.run_forever()
-        server.close()
+        try:
+            self._loop.run_forever()
+        finally:
+            server.close()
+            for task in self._tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+            self._loop.run_until_complete(asyncio.sleep(0))  # connections are closed at the next turn
+            self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -71,9 +78,11 @@ class Line:
 
     @staticmethod
     async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, going: asyncio.Event) -> None:
-        with suppress(OSError):
-            while data := await reader.read(_AT_ONCE):
-                await going.wait()
-                writer.write(data)
-                await writer.drain()
-        writer.transport.abort()
+        try:
+            with suppress(OSError):
+                while data := await reader.read(_AT_ONCE):
+                    await going.wait()
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            writer.transport.abort()

@@ -180,6 +180,22 @@ def test_a_key_that_is_given_is_the_administrators(folder: Path) -> None:
         assert "a-key-that-nobody-knows" not in server.printed
 
 
+@pytest.mark.parametrize(
+    ("words", "environment", "status"),
+    [((), {}, "failed"), (("--http-private",), {}, "completed"), ((), {"LAYOVER_HTTP_PRIVATE": "true"}, "completed")],
+    ids=["not asked for", "option", "environment"],
+)
+def test_http_nodes_reach_what_is_not_public_only_if_it_is_asked_for(
+    folder: Path, words: tuple[str, ...], environment: dict[str, str], status: str
+) -> None:
+    (folder / "flows" / "fetch.yaml").write_text("name: fetch\nnodes: [{id: get, type: http, url: '${input.url}'}]\n")
+    with serving(folder, *ALL, *words, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows", **environment) as server:
+        asked = {"workflow": "fetch", "input": {"url": f"{server.url}/healthz"}, "wait": "30s"}
+        ended = server.ask("POST", "/api/v1/executions", asked, "a-key-that-nobody-knows")[1]
+        assert ended["status"] == status
+        assert status == "completed" or "not public" in ended["error"]["message"]
+
+
 def test_what_is_being_answered_is_answered_before_it_stops(folder: Path) -> None:
     with serving(folder, *ALL, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
         asked = {"workflow": "slow", "input": {"seconds": 0.5}, "wait": "60s"}

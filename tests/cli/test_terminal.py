@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -187,6 +190,35 @@ def test_hostile_titles_do_nothing_to_the_terminal(project: Path) -> None:
     assert "\x1b[2J" not in terminal.printed
     assert "\x1b]0;" not in terminal.printed
     assert "\u202e" not in terminal.printed
+
+
+FETCH = """
+name: fetch
+nodes:
+  - {id: ask, type: form, title: May I?}
+  - {id: get, type: http, url: "${input.url}"}
+edges: [{from: ask, to: get}]
+"""
+
+
+@pytest.mark.parametrize(("words", "status"), [((), "failed"), (("--http-private",), "completed")])
+def test_a_worker_reaches_what_is_not_public_only_if_it_is_asked_for(
+    project: Path, cli: Run, words: tuple[str, ...], status: str
+) -> None:
+    (project / "fetch.yaml").write_text(FETCH)
+    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{site.server_port}/nodes.py"
+        id_ = cli("run", "fetch.yaml", "--nodes", "nodes.py", "--input", json.dumps({"url": url}), "--json").id
+        with Terminal("worker", "--nodes", "nodes.py", *words, folder=project) as terminal:
+            terminal.until("Working on ")
+            assert cli("answer", id_, "{}").code == 0
+            while (found := cli("show", id_, "--json").json["status"]) not in ("completed", "failed"):
+                pass
+            terminal.signal(signal.SIGTERM)
+            assert terminal.end() == 0
+        site.shutdown()
+    assert found == status
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
