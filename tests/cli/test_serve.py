@@ -181,15 +181,16 @@ def test_a_key_that_is_given_is_the_administrators(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "environment", "status"),
-    [((), {}, "failed"), (("--http-private",), {}, "completed"), ((), {"LAYOVER_HTTP_PRIVATE": "true"}, "completed")],
+    ("words", "private", "status"),
+    [((), "", "failed"), (("--http-private",), "", "completed"), ((), "true", "completed")],
     ids=["not asked for", "option", "environment"],
 )
 def test_http_nodes_reach_what_is_not_public_only_if_it_is_asked_for(
-    folder: Path, words: tuple[str, ...], environment: dict[str, str], status: str
+    folder: Path, words: tuple[str, ...], private: str, status: str
 ) -> None:
     (folder / "flows" / "fetch.yaml").write_text("name: fetch\nnodes: [{id: get, type: http, url: '${input.url}'}]\n")
-    with serving(folder, *ALL, *words, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows", **environment) as server:
+    environment = {"LAYOVER_ADMIN_KEY": "a-key-that-nobody-knows", "LAYOVER_HTTP_PRIVATE": private or "false"}
+    with serving(folder, *ALL, *words, program=LAYOVER, **environment) as server:
         asked = {"workflow": "fetch", "input": {"url": f"{server.url}/healthz"}, "wait": "30s"}
         ended = server.ask("POST", "/api/v1/executions", asked, "a-key-that-nobody-knows")[1]
         assert ended["status"] == status

@@ -136,8 +136,8 @@ class Connections:
     def end(self, connection: asyncpg.Connection) -> None:
         """Let go of a connection that was not answered; the server is told, if it hears us, that nobody waits for it.
 
-        Behind a pooler nothing else would tell it: what was asked could wait there for ever. After `close` nobody is left
-        who would wait for the server to hear it, and the event loop may be about to end.
+        Behind a pooler nothing else would tell it: what was asked could wait there for ever. After `close` nobody is
+        left who would wait until the server has heard it, and the event loop may be about to end.
         """
         self._count -= 1
         if self._closed:
