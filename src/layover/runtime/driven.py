@@ -239,7 +239,7 @@ class Driven:
         """Decide all that has come in, and write it."""
         if self._append is not None or self.dropped:
             return
-        if self.heard.ahead:
+        if self.heard.has_next:
             self._inputs += self.heard.in_turn()
         if self.heard.unreadable is not None:
             self._driver.hold_back(self, self.heard.unreadable)
@@ -432,7 +432,7 @@ class Driven:
             self.goes_first = False
             self._line.since = 0 if state.counts["calls"] else self._line.since or step.at
         self._set_alarm()
-        if self._inputs or self.heard.ahead:
+        if self._inputs or self.heard.has_next:
             self.go()
         elif state.queue.rows and state.facts.gate == "open":  # the step was as long as one may be
             self._driver.loop.call_soon(self._continue)

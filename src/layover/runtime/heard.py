@@ -32,6 +32,11 @@ class Heard:
         self.asked_at: list[int] = []  # when those were sent that are read, and not in the log yet
         self.unreadable: Command | None = None
 
+    @property
+    def has_next(self) -> bool:
+        """Whether the command whose turn it is has been heard."""
+        return self.seen + 1 in self.ahead
+
     def hear(self, command: Command) -> bool:
         """Keep a command for when it is its turn; false if it has been read before."""
         if command.n <= self.seen:
@@ -42,7 +47,7 @@ class Heard:
     def in_turn(self) -> list[cmd.AnyCommand]:
         """Return what the commands ask whose turn it is; from now on they count as seen."""
         asked: list[cmd.AnyCommand] = []
-        while self.ahead and (command := self.ahead.pop(self.seen + 1, None)) is not None:
+        while (command := self.ahead.pop(self.seen + 1, None)) is not None:
             asked += self.read((command,))
         return asked
 
@@ -59,5 +64,6 @@ class Heard:
                 self.unreadable = command
                 break
             self.seen = command.n
+            self.ahead.pop(command.n, None)
             self.asked_at.append(command.at)
         return asked

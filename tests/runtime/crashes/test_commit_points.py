@@ -52,3 +52,20 @@ async def test_a_process_may_die_at_any_moment(world: World, point: CommitPoint,
     await world.finish(only, stops=stops)
     await world.is_sound()
     await world.did_nothing_twice(before, effects)
+
+
+SHORT = {"step_events": 1}
+_IN_STEPS = [(point, n) for point in (CommitPoint.ROWS_WRITTEN, CommitPoint.APPEND_TOLD) for n in (2, 9, 30)]
+
+
+@pytest.mark.parametrize(("world", "point", "n"), everywhere(_IN_STEPS, few=_IN_STEPS[-1:]), indirect=["world"])
+async def test_a_process_may_die_between_the_steps_of_what_waits_for_nothing(
+    world: World, point: CommitPoint, n: int
+) -> None:
+    world.run(die_at=(point, n), settings=SHORT).is_killed()
+    world.died_at(point)
+    await world.is_sound()
+    before, effects = await world.completed(), len(world.effects.read())
+    await world.finish(settings=SHORT)
+    await world.is_sound()
+    await world.did_nothing_twice(before, effects)

@@ -246,13 +246,20 @@ class World:
         """Return the nodes whose completion is durable."""
         return {(id_, event.node) for id_, event in await self.events() if isinstance(event, ev.NodeCompleted)}
 
-    async def finish(self, only: Sequence[str] = workload.ALWAYS, copies: int = 1, stops: int = 0) -> None:
+    async def finish(
+        self,
+        only: Sequence[str] = workload.ALWAYS,
+        copies: int = 1,
+        stops: int = 0,
+        *,
+        settings: dict[str, int] | None = None,
+    ) -> None:
         """Open an engine on what is left, and have everything come to its end as it should."""
         nodes = workload.functions(self.effects, _set)
-        settings = Settings(poll=50, command_poll=20, snapshot_every=4, snapshot_at_rest=3)
+        chosen = {"poll": 50, "command_poll": 20, "snapshot_every": 4, "snapshot_at_rest": 3, **(settings or {})}
         wanted = [(name, copy) for copy in range(copies) for name in only]
         wanted += [("endless", copy) for copy in range(stops)]
-        async with Engine(self.address, nodes=nodes, settings=settings) as engine:
+        async with Engine(self.address, nodes=nodes, settings=Settings(**chosen)) as engine:
             await workload.register(engine)
             for name, copy in wanted:
                 await workload.begin(engine, name, self.folder, copy)
