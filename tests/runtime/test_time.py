@@ -6,8 +6,22 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 
 import pytest
 
+from layover.core.engine.commands import Wake
 from layover.core.engine.events import PausePointReminded
-from tests.runtime.harness import HOUR, HandWound, approval, delay, end, engine_on, flow, form, look, until_seq
+from tests.runtime.harness import (
+    HOUR,
+    HandWound,
+    Held,
+    approval,
+    call,
+    delay,
+    end,
+    engine_on,
+    flow,
+    form,
+    look,
+    until_seq,
+)
 
 
 async def test_a_delay_ends_when_its_time_has_passed_and_not_before(tmp_path: Path) -> None:
@@ -103,3 +117,28 @@ async def test_time_never_goes_back_in_a_log_though_the_clocks_of_instances_diff
         await engine.rewind(started.id, "ask", "once more", by="op")
         moments = [one.at for one in await engine.history(started.id)]
     assert moments == sorted(moments)
+
+
+async def test_a_call_does_not_time_out_because_the_calendar_is_set_forward(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work) as engine:
+        await engine.register(flow(call("a", timeout="10m", next="b"), call("b")))
+        started = await engine.start("flow")
+        first = await work.begun()
+        engine.instance.clock.set(clock.now + HOUR)
+        engine.instance.driver.driven[started.id].feed(Wake())  # as an alarm does
+        first.returns(1)
+        (await work.begun()).returns(2)
+        assert (await engine.wait(started.id)).output == 2
+
+
+async def test_a_call_that_was_spared_times_out_when_its_time_is_up(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work) as engine:
+        await engine.register(flow(call("a", timeout="50ms")))
+        started = await engine.start("flow")
+        await work.begun()
+        clock.skip(engine, HOUR)
+        failed = await engine.wait(started.id)
+        assert failed.error is not None
+        assert failed.error.code == "timeout"

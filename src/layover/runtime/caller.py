@@ -52,11 +52,12 @@ class NotMade(Exception):  # noqa: N818 - it says what became of the call
 class CallOut:
     """A call that is being made, or is about to be."""
 
-    __slots__ = ("call", "driven", "journal", "pulse", "stopped", "token", "worker")
+    __slots__ = ("call", "driven", "journal", "leaps", "pulse", "stopped", "token", "worker")
 
-    def __init__(self, driven: Driven, call: Call, token: str | None = None) -> None:
+    def __init__(self, driven: Driven, call: Call, token: str | None = None, leaps: int = 0) -> None:
         self.driven = driven
         self.call = call
+        self.leaps = leaps  # that the clock had made when the call was decided
         self.token = token  # by which somebody is to call back
         self.stopped = False
         self.worker: asyncio.Task[None] | None = None
@@ -197,9 +198,9 @@ class Caller:
 
     # Calls
 
-    def call(self, driven: Driven, call: Call, token: str | None = None) -> None:
+    def call(self, driven: Driven, call: Call, token: str | None = None, leaps: int = 0) -> None:
         """Make a call for which a place was taken; with a token, it is told where to call back."""
-        out = CallOut(driven, call, token)
+        out = CallOut(driven, call, token, leaps)
         driven.calls[call.node] = out
         self._out.add(out)
         self._workers.add(out)

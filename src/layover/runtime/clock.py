@@ -10,21 +10,26 @@ from layover.ports.clock import running_ns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LEAP = 1_000  # milliseconds; clocks that differ by less are put right without a word
+
 
 class Clock:
     """Milliseconds UTC as the database has them; they never go back."""
 
     def __init__(self) -> None:
-        self._offset = 0
+        self._offset: int | None = None
         self._last = 0
+        self.leaps = 0  # milliseconds by which the time was set forward, all in all: nobody has lived through them
 
     def set(self, database_time: int) -> None:
         """Take over the time that the database has now."""
-        self._offset = database_time - running_ns() // 1_000_000
+        before, self._offset = self._offset, database_time - running_ns() // 1_000_000
+        if before is not None and self._offset - before > _LEAP:
+            self.leaps += self._offset - before
 
     def now(self) -> int:
         """Return the time."""
-        now = running_ns() // 1_000_000 + self._offset
+        now = running_ns() // 1_000_000 + (self._offset or 0)
         if now < self._last:
             return self._last
         self._last = now

@@ -35,6 +35,7 @@ from layover.runtime.line import Line
 from layover.runtime.pending import size_of
 from layover.runtime.places import Places
 from layover.runtime.preparing import append_of, derived, is_progress
+from layover.runtime.spared import spared
 from layover.runtime.steps import Step, in_order
 from layover.runtime.stranded import missing_types, queued_types
 from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
@@ -54,6 +55,7 @@ _log = logging.getLogger("layover.driven")
 
 # After so many refusals in a row for commands that came in, the next decision is made where no more can come.
 _MOST_REFUSALS = 3
+_LOOK_AGAIN = 1_000  # milliseconds: while a call is spared, it is not known what else is due when
 
 _WITHOUT_REPORTS = cmd.Wake()
 
@@ -272,15 +274,17 @@ class Driven:
         if self._unwritable is not None:
             events = fail_unwritable(state, tried, self._unwritable, now)
             return Step(tried, events, effects(state, events), self._resting(now), now)
-        events = play(state, tried[0], now, places, most)
+        leaps = self._driver.clock.leaps
+        late = spared(self.calls, now, leaps) if leaps else ()
+        events = play(state, tried[0], now, places, most, late)
         for command in tried[1:]:
-            events.extend(play(state, command, now, places, most))
+            events.extend(play(state, command, now, places, most, late))
         while (due := wake_at(state)) is not None and due <= now:
-            more = play(state, cmd.Wake(), now, places, most)
+            more = play(state, cmd.Wake(), now, places, most, late)
             if not more:
                 break
             events.extend(more)
-        return Step(tried, events, effects(state, events), self._resting(now), now)
+        return Step(tried, events, effects(state, events), self._resting(now), now, leaps)
 
     def _write_later(self, step: Step) -> None:
         """Act upon a step that may be written later; have it written if it may not."""
@@ -452,7 +456,7 @@ class Driven:
             match effect:
                 case Call():
                     self._places.hand_over(effect.node_type)
-                    self._driver.caller.call(self, effect, secrets.get(effect.node))
+                    self._driver.caller.call(self, effect, secrets.get(effect.node), step.leaps)
                 case StopCalls(path=path):
                     self.stop_calls(path)
                 case StopCall(node=node):
@@ -588,7 +592,9 @@ class Driven:
 
     def _set_alarm(self) -> None:
         """Be woken when time has something to do while calls are out."""
-        due = wake_at(self.state)
+        due, clock = wake_at(self.state), self._driver.clock
+        if due is not None and clock.leaps and (late := spared(self.calls, clock.now(), clock.leaps)):
+            due = clock.now() + min(_LOOK_AGAIN, *late.values())
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
         if self.unwritten.count:

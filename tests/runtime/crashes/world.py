@@ -256,10 +256,11 @@ class World:
     ) -> None:
         """Open an engine on what is left, and have everything come to its end as it should."""
         nodes = workload.functions(self.effects, _set)
-        chosen = {"poll": 50, "command_poll": 20, "snapshot_every": 4, "snapshot_at_rest": 3, **(settings or {})}
+        chosen = Settings(poll=50, command_poll=20, snapshot_every=4, snapshot_at_rest=3)
+        chosen = msgspec.structs.replace(chosen, **(settings or {}))
         wanted = [(name, copy) for copy in range(copies) for name in only]
         wanted += [("endless", copy) for copy in range(stops)]
-        async with Engine(self.address, nodes=nodes, settings=Settings(**chosen)) as engine:
+        async with Engine(self.address, nodes=nodes, settings=chosen) as engine:
             await workload.register(engine)
             for name, copy in wanted:
                 await workload.begin(engine, name, self.folder, copy)

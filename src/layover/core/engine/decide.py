@@ -18,6 +18,8 @@ from layover.core.engine.timing import wake
 from layover.core.engine.turn import ENDLESS, UNLIMITED, Places, Turn
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from layover.core.engine.state import Execution, NodeState
 
 # It would wait at two points at once, and nobody could say which of them it goes on from.
@@ -40,14 +42,20 @@ def decide(state: Execution, command: cmd.AnyCommand, now: int, places: Places =
 
 
 def play(
-    state: Execution, command: cmd.AnyCommand, now: int, places: Places = UNLIMITED, most: int = ENDLESS
+    state: Execution,
+    command: cmd.AnyCommand,
+    now: int,
+    places: Places = UNLIMITED,
+    most: int = ENDLESS,
+    spared: Container[str] = (),
 ) -> list[ev.AnyEvent]:
     """Return what a command leads to; the state moves along and can still go back.
 
     A call for which there is no place is left in the queue, until `StartQueued` finds one for it. After so many events
     as there may be at `most`, nodes that are ready are left for the next command; any will do.
+    Calls that are `spared` do not time out: they have been out for less long than the calendar says.
     """
-    turn = Turn(state, now, places, most)
+    turn = Turn(state, now, places, most, spared)
     if not state.counts.rows["seq"]:
         if isinstance(command, cmd.Create):
             starting.create(turn, command)

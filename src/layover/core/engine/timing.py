@@ -53,6 +53,8 @@ def wake(turn: Turn) -> None:
     for key in state.timers.due(turn.now):
         if state.facts.closed:
             return
+        if key in turn.spared:
+            continue
         while state.timers.get(key) is not None and state.timers[key] <= turn.now:
             _act(turn, key)
 

@@ -15,7 +15,7 @@ from layover.core.expressions.template import text_of
 from layover.core.ids import uuid8
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
@@ -45,13 +45,16 @@ ENDLESS: Final = sys.maxsize
 class Turn:
     """The events decided so far, and what may have to be looked at because of them."""
 
-    __slots__ = ("events", "most", "now", "places", "settled", "state")
+    __slots__ = ("events", "most", "now", "places", "settled", "spared", "state")
 
-    def __init__(self, state: Execution, now: int, places: Places, most: int = ENDLESS) -> None:
+    def __init__(
+        self, state: Execution, now: int, places: Places, most: int = ENDLESS, spared: Container[str] = ()
+    ) -> None:
         self.state = state
         self.now = now
         self.places = places
         self.most = most  # after so many events, what is ready is left for the next decision
+        self.spared = spared  # calls that still have time, although by the calendar they have none
         self.events: list[AnyEvent] = []
         self.settled: list[str] = []
 
