@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from layover.runtime.listeners import Listeners
 from layover.stores.sqlite.connection import connect
 from layover.stores.sqlite.migrations import migrate, migrations
 
@@ -159,3 +160,13 @@ def test_a_doctor_tells_of_executions_that_stand_still(cli: Run, waiting: str) -
     code, out, _ = cli("doctor")
     assert code == 0
     assert f"warning  execution {waiting}: due for" in out
+
+
+def test_nobody_waits_for_instances_where_none_runs(cli: Run, waiting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def waited(*_: object) -> None:
+        raise AssertionError("it waits")
+
+    monkeypatch.setattr(Listeners, "until", waited)
+    for command in ("pause", "cancel"):
+        ran = cli(command, waiting)
+        assert (ran.code, "No instance is running" in ran.err) == (0, True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from layover.bootstrap import living_instances
 from layover.nodes.registry import Registry
 from layover.ports.records import CLOSED, PointFilter
 from layover.runtime.clock import Clock
@@ -32,9 +31,8 @@ if TYPE_CHECKING:
 class Desk(Outside):
     """What the command line asks of a database, open from `async with` to its end."""
 
-    def __init__(self, store: Inspectable, db: str, *, acts: bool) -> None:
+    def __init__(self, store: Inspectable, *, acts: bool) -> None:
         self._store = store
-        self._db = db
         self._acts = acts
         self.is_applied = False  # what was asked last
 
@@ -82,7 +80,7 @@ class Desk(Outside):
     async def _until_taken(self, execution_id: str, n: int, act: Act) -> None:
         """Wait for an instance that is running; without one, nobody would apply it."""
         self.is_applied = False
-        if not await living_instances(self._db):
+        if not await self._store.others():
             return
         await super()._until_taken(execution_id, n, act)
         row = await self._store.get(execution_id)

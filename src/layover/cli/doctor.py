@@ -119,7 +119,7 @@ async def _executions(db: str) -> list[Finding]:
         store = inspectable_store(db)
         await store.open_to_read()
         await store.close()
-        async with Desk(inspectable_store(db), db, acts=False) as client:
+        async with Desk(inspectable_store(db), acts=False) as client:
             living = await living_instances(db)
             counts = await client.counts()
             is_open = any(counts.get(status) for status in _OPEN)

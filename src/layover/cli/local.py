@@ -45,7 +45,7 @@ class Local:
     """A database, open from `async with` to its end."""
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
-        self._desk = Desk(inspectable_store(db), db, acts=acts)
+        self._desk = Desk(inspectable_store(db), acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:

@@ -39,7 +39,7 @@ class LocalAccess:
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
         self._store = inspectable_store(db)
-        self._desk = Desk(self._store, db, acts=acts)
+        self._desk = Desk(self._store, acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:
