@@ -514,4 +514,7 @@ async def test_a_refused_request_is_found_in_the_log_by_its_id(
     caplog.set_level(logging.INFO)
     async with served(tmp_path) as api:
         refused = await api.get("/executions/nonsense")
-    assert f"request_refused request={refused.json['request_id']} status=400 code=malformed_id" in caplog.messages
+        keyed = await api.post("/executions/nonsense/pause", {}, headers={"idempotency-key": "once"})
+    for one in (refused, keyed):
+        told = f"request_refused request={one.json['request_id']} status=400 code=malformed_id"
+        assert caplog.messages.count(told) == 1

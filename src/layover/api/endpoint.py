@@ -44,6 +44,7 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _FAULTS_FROM = 500
 _OPERATING = ("execution:cancel", "admin")
 _LATER = {"retry-after": "5", "connection": "close"}
+_INTERNAL = Refusal("internal", "Something went wrong here; the request id finds it in the log.")
 
 ABORT = "layover.abort"  # the extension of a server that can drop a connection
 RESERVED = "layover.reserved"  # of one that answers only operators on a connection, since there are too many
@@ -218,7 +219,7 @@ class Endpoint:
         try:
             reply = await route.handle(call)
         except LayoverError as error:
-            await repeatable.end(_problem(_refusal(error, call.request_id), call.request_id))
+            await repeatable.end(_problem(refusal_of(error) or _INTERNAL, call.request_id))
             raise
         except BaseException:
             await repeatable.drop()
@@ -304,7 +305,7 @@ def _refusal(error: BaseException, request_id: str) -> Refusal:
     found = refusal_of(error) if isinstance(error, LayoverError) else None
     if found is None:
         _log.error("request_failed request=%s", request_id, exc_info=error)
-        return Refusal("internal", "Something went wrong here; the request id finds it in the log.")
+        return _INTERNAL
     if found.status >= _FAULTS_FROM:
         _log.warning(
             "request_refused request=%s status=%s code=%s error=%s", request_id, found.status, found.code, error
