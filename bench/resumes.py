@@ -1,8 +1,9 @@
 """Resumes as a user of the README makes them: `python bench/resumes.py [--postgres] [--small]`.
 
 Many executions wait at a form; 50 at once, each is found by `points`, given an `answer`, and its `result` is awaited.
-Besides the rate and how long one takes, it tells for each resume what depends less on the load of the machine: the
-processor time of this process, replays of a log, and on PostgreSQL statements.
+Besides the rate and how long one takes, it tells what depends less on the machine: how the rate compares with the floor of
+`bench/runtime.py`, which writes the same rows and decides nothing, in the same round; and for each resume the processor
+time of this process, replays of a log, and on PostgreSQL statements.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from layover import Engine
 from layover.stores.postgres import PostgresStore
 from measure import size_of, table
 from runtime_figures import percentile
+from runtime_pauses import asked_of, floor_round_of
 from sites import SqliteSite
 from sites_postgres import postgres_site
 
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 
 AT_ONCE = 50
 ROUNDS = 5
-FLOW = """
-name: ask
-nodes:
-  - {id: ask, type: form, title: Say it, schema: {type: object}, next: done}
-  - {id: done, type: end, output: "${nodes.ask.x}"}
-"""
+FLOW = {
+    "name": "ask",
+    "nodes": [
+        {"id": "ask", "type": "form", "title": "Say it", "schema": {"type": "object"}, "next": "done"},
+        {"id": "done", "type": "end", "output": "${nodes.ask.x}"},
+    ],
+}
 
 
 async def _round(address: str, size: int) -> tuple[float, list[float], float, float, float]:
@@ -69,13 +72,17 @@ async def _round(address: str, size: int) -> tuple[float, list[float], float, fl
 
 async def _measure(site: Site, size: Size) -> None:
     count = size.of(1_000, quick=500, small=60)
-    rows: list[tuple[str, ...]] = [("round", "resumes/s", "p50 ms", "p99 ms", "CPU µs", "replays", "statements")]
+    heads = ("round", "resumes/s", "floor", "of it", "p50 ms", "p99 ms", "CPU µs", "replays", "statements")
+    rows: list[tuple[str, ...]] = [heads]
+    steps, asked = await asked_of(site, FLOW)
     for number in range(size.of(ROUNDS, quick=3, small=1)):
         async with site.empty() as address:
             taken, each, cpu, replays, sent = await _round(address, count)
+        floor = (await floor_round_of(site, steps, asked, count)).resumes.seconds
         p50, p99 = (f"{percentile(each, percent) * 1000:.1f}" for percent in (50, 99))
         of_each = (f"{cpu * 1e6:.0f}", f"{replays:.2f}", f"{sent:.2f}")
-        rows.append((str(number + 1), f"{count / taken:,.0f}", p50, p99, *of_each))
+        compared = (f"{count / taken:,.0f}", f"{count / floor:,.0f}", f"{floor / taken:.0%}")
+        rows.append((str(number + 1), *compared, p50, p99, *of_each))
     print(table(f"Resumes through points, answer and result on {site.name}; load {os.getloadavg()[0]:.1f}", rows))
 
 

@@ -49,7 +49,7 @@ ANSWERED_ONCE = Lease(epoch=2, seen=1)
 CLAIMED_ONCE = Lease(epoch=2)
 
 
-class _Round(NamedTuple):
+class Round(NamedTuple):
     pauses: Sample
     resumes: Sample
     latencies: list[float]
@@ -76,7 +76,7 @@ class _Ends:
 # Questions
 
 
-async def _ask(site: Site, definition: Mapping[str, object]) -> tuple[list[Step], Asked]:
+async def asked_of(site: Site, definition: Mapping[str, object]) -> tuple[list[Step], Asked]:
     """Return what the engine writes for one execution that asks, as the floor needs it."""
     async with site.empty() as address, engine_at(address) as engine:
         store = engine.instance.store
@@ -96,7 +96,7 @@ async def _ask(site: Site, definition: Mapping[str, object]) -> tuple[list[Step]
         return steps_of(await store.history(paused.id, 0, ended.last_seq + 1)), asked
 
 
-async def _engine_round(site: Site, definition: Mapping[str, object], size: int, nodes: int) -> _Round:
+async def _engine_round(site: Site, definition: Mapping[str, object], size: int, nodes: int) -> Round:
     name = str(definition["name"])
     async with site.empty() as address:
         async with engine_at(address) as engine:
@@ -124,10 +124,10 @@ async def _engine_round(site: Site, definition: Mapping[str, object], size: int,
             assert await counts() == {"completed": size}
             for execution_id, _ in points[:: max(1, size // 10)]:
                 await verify(engine, execution_id, nodes)
-        return _Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
+        return Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
 
 
-async def _floor_round(site: Site, steps: list[Step], asked: Asked, size: int) -> _Round:
+async def floor_round_of(site: Site, steps: list[Step], asked: Asked, size: int) -> Round:
     async with site.empty() as address:
         async with site.floor(address) as floor:
             points: list[tuple[Id, str]] = []
@@ -150,21 +150,21 @@ async def _floor_round(site: Site, steps: list[Step], asked: Asked, size: int) -
             pauses = await counted(site, floor, partial(many, pause, size, PAUSES_AT_ONCE))
             left = iter(points)
             resumes = await counted(site, floor, partial(many, resume, size, ANSWERS_AT_ONCE))
-        return _Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
+        return Round(pauses, resumes._replace(hot=await site.hot(address)), latencies)
 
 
 async def _measure(name: str, definition: Mapping[str, object], nodes: int, site: Site, size: Size) -> list[Figure]:
     count = size.of(MANY, quick=MANY // 4, small=10)
-    steps, asked = await _ask(site, definition)
-    ours: list[_Round] = []
-    floor: list[_Round] = []
+    steps, asked = await asked_of(site, definition)
+    ours: list[Round] = []
+    floor: list[Round] = []
 
     async def our_round() -> Sample:
         ours.append(await _engine_round(site, definition, count, nodes))
         return ours[-1].resumes
 
     async def floor_round() -> Sample:
-        floor.append(await _floor_round(site, steps, asked, count))
+        floor.append(await floor_round_of(site, steps, asked, count))
         return floor[-1].resumes
 
     resumes, bare_resumes = await in_turn(size.of(ROUNDS, quick=3, small=1), our_round, floor_round)

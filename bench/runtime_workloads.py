@@ -186,7 +186,7 @@ async def verify(engine: Engine, execution_id: str, nodes: int) -> None:
     execution = await engine.get(execution_id)
     assert execution.status == "completed"
     assert execution.output is not None
-    told = await engine.nodes(execution_id)
+    told = await engine.nodes(execution_id, limit=nodes + 1)
     assert len(told) == nodes
     assert {node.status for node in told} == {"completed"}
     history = await engine.history(execution_id, limit=execution.last_seq + 1)

@@ -124,6 +124,8 @@ class Readings(Standings):
         found = await self._points_of(execution_id, status)
         waiting = [one.point.child for one in found if one.point.child] if children else []
         for _ in range(_DEEPEST):
+            if not waiting:
+                break
             inner = [row for child in waiting for row in await self._points_of(child, status)]
             found = [*found, *inner]
             waiting = [one.point.child for one in inner if one.point.child]
