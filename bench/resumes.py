@@ -1,8 +1,8 @@
 """Resumes as a user of the README makes them: `python bench/resumes.py [--postgres] [--small]`.
 
 Many executions wait at a form; 50 at once, each is found by `points`, given an `answer`, and its `result` is awaited.
-Besides the rate and how long one takes, it tells what depends less on the machine: how the rate compares with the floor of
-`bench/runtime.py`, which writes the same rows and decides nothing, in the same round; and for each resume the processor
+Besides the rate and how long one takes, it tells what depends less on the machine: how the rate compares with that of
+`floor.py`, which writes the same rows and decides nothing, in the same round; and for each resume the processor
 time of this process, replays of a log, and on PostgreSQL statements.
 """
 
