@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from layover.ports.errors import StoreUnavailable
+from layover.runtime.machine import Machine
 from layover.runtime.service import Service
 from tests.api.harness import listening
 from tests.runtime.harness import Between, Held, Scripted, call, delay, end, engine_on, flow
@@ -103,7 +104,7 @@ async def test_an_unexpected_error_is_logged_with_its_traceback(caplog: pytest.L
         service.succeeded()
 
     with caplog.at_level(logging.INFO, "layover.service"):
-        service = Service("sweeper", run, first_pause=0.0)
+        service = Service("sweeper", run, first_pause=0.0, chance=Machine().chance)
         await asyncio.wait([service.task])
     failed = [one for one in caplog.records if one.levelno == logging.ERROR]
     assert [one.getMessage() for one in failed] == [
@@ -123,7 +124,7 @@ async def test_a_service_that_is_told_to_stop_does_not_wait_for_its_next_try() -
         if not stopping.is_set():
             raise OSError("no room")
 
-    service = Service("sweeper", run, first_pause=3_600, longest_pause=3_600)
+    service = Service("sweeper", run, first_pause=3_600, longest_pause=3_600, chance=Machine().chance)
     await begun.get()
     stopping.set()
     service.stop()

@@ -13,6 +13,7 @@ from layover.nodes.registry import Registry
 from layover.ports.records import CLOSED, PointFilter
 from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
+from layover.runtime.machine import Machine
 from layover.runtime.outside import Outside
 from layover.runtime.settings import Settings
 
@@ -37,8 +38,9 @@ class Desk(Outside):
         self.is_applied = False  # what was asked last
 
     async def __aenter__(self) -> Self:
-        clock = Clock()
-        instance = Instance(self._store, Registry(), Settings(executions=0), clock)
+        machine = Machine()
+        clock = Clock(machine.running)
+        instance = Instance(self._store, Registry(), Settings(executions=0), clock, machine)
         await self._store.open_to_read()  # a file that is not there is not made, and an old one is not changed
         if self._acts:
             await self._store.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 from layover.core.definitions.durations import format_duration
@@ -26,14 +25,14 @@ def failure(node: str, attempt: int, error: BaseException, message: str) -> cmd.
         retryable=_trait(error, "retryable") is not False,
         status=status if isinstance(status, int) and 0 <= status < 1_000 else None,
     )
-    return cmd.Fail(node=node, attempt=attempt, error=told, bases=_bases(type(error)), jitter=_jitter())
+    return cmd.Fail(node=node, attempt=attempt, error=told, bases=_bases(type(error)))
 
 
 def silence(node: str, attempt: int, heartbeat: int) -> cmd.Fail:
     """Return what the execution is told of a call that has not given a sign of life for too long."""
     message = f"The function gave no sign of life for {format_duration(heartbeat)}."
     told = Error(code="heartbeat_timeout", type="TimeoutError", message=message)
-    return cmd.Fail(node=node, attempt=attempt, error=told, bases=_bases(TimeoutError), jitter=_jitter())
+    return cmd.Fail(node=node, attempt=attempt, error=told, bases=_bases(TimeoutError))
 
 
 def message_of(error: BaseException, token: str | None = None) -> str:
@@ -55,7 +54,3 @@ def _trait(error: BaseException, name: str) -> object:
         return getattr(error, name, None)
     except Exception:  # noqa: BLE001 - as above
         return None
-
-
-def _jitter() -> float:
-    return random.uniform(-1, 1)  # noqa: S311 - it spreads retries, it keeps no secret

@@ -27,7 +27,6 @@ from layover.nodes.journal import Journal
 from layover.nodes.probing import probed
 from layover.nodes.pulse import Pulse
 from layover.ports.commit_points import CommitPoint, reached
-from layover.runtime.threads import Threads
 from layover.runtime.turns import Turns
 from layover.runtime.workers import Workers
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from layover.nodes.context import CallContext
     from layover.nodes.registry import Function, Registry
     from layover.runtime.driven import Driven
+    from layover.runtime.machine import Machine
     from layover.runtime.settings import Settings
 
 Told: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
@@ -77,14 +77,16 @@ class CallOut:
 class Caller:
     """Runs functions for the executions that are driven here."""
 
-    def __init__(self, registry: Registry, settings: Settings, timers: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, registry: Registry, settings: Settings, timers: asyncio.AbstractEventLoop, machine: Machine
+    ) -> None:
         self._registry = registry
         self._loop = asyncio.get_running_loop()
         self._timers = timers
         self._threaded = registry.threaded
-        self.threads = Threads(settings.threads, settings.abandoned_threads, self._thread_returned)
+        self.threads = machine.threads(settings.threads, settings.abandoned_threads, self._thread_returned)
         self._address = f"{settings.public_url.rstrip('/')}/api/v1/callbacks"
-        self._jitter = settings.jitter
+        self._chance = machine.chance if settings.jitter else None
         self._settings = settings
         self._free = settings.calls
         self._free_by_type = dict(settings.calls_by_type)
@@ -97,7 +99,7 @@ class Caller:
         self._offering = False
         self._closed = False
         self._hurried = False
-        self._out: set[CallOut] = set()
+        self._out: dict[CallOut, None] = {}  # in the order in which they went out
         self._drained: asyncio.Event | None = None
         self._workers = Workers(self._make)
 
@@ -202,7 +204,7 @@ class Caller:
         """Make a call for which a place was taken; with a token, it is told where to call back."""
         out = CallOut(driven, call, token, leaps)
         driven.calls[call.node] = out
-        self._out.add(out)
+        self._out[out] = None
         self._workers.add(out)
 
     async def _make(self, out: CallOut, worker: asyncio.Task[None]) -> None:
@@ -242,7 +244,7 @@ class Caller:
             out.journal.close()
             told = out.journal.ended or told  # whatever the function made of being ended
         out.worker = None
-        self._out.discard(out)
+        self._out.pop(out, None)
         if self._drained is not None and not self._out:
             self._drained.set()
         if self._turns:  # whoever waits in line comes before the next node of this execution
@@ -330,7 +332,7 @@ class Caller:
 
     def _spread(self, told: cmd.Fail) -> cmd.Fail:
         """Return a failure as it decides about the moment of a retry: by chance, or without."""
-        return told if self._jitter else replace(told, jitter=0.0)
+        return told if self._chance is None else replace(told, jitter=self._chance.uniform(-1, 1))
 
     async def stop(self, grace: float) -> None:
         """Wait for the calls that are out, then ask them to stop, then leave them."""

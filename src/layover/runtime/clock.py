@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from layover.ports.clock import running_ns
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -16,20 +14,21 @@ _LEAP = 1_000  # milliseconds; clocks that differ by less are put right without 
 class Clock:
     """Milliseconds UTC as the database has them; they never go back."""
 
-    def __init__(self) -> None:
+    def __init__(self, running: Callable[[], int]) -> None:
+        self._running = running
         self._offset: int | None = None
         self._last = 0
         self.leaps = 0  # milliseconds by which the time was set forward, all in all: nobody has lived through them
 
     def set(self, database_time: int) -> None:
         """Take over the time that the database has now."""
-        before, self._offset = self._offset, database_time - running_ns() // 1_000_000
+        before, self._offset = self._offset, database_time - self._running()
         if before is not None and self._offset - before > _LEAP:
             self.leaps += self._offset - before
 
     def now(self) -> int:
         """Return the time."""
-        now = running_ns() // 1_000_000 + (self._offset or 0)
+        now = self._running() + (self._offset or 0)
         if now < self._last:
             return self._last
         self._last = now

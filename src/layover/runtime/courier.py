@@ -117,8 +117,8 @@ class Courier:
 
     async def _take_up(self, written: list[Message]) -> None:
         """Take up messages that were just written, behind those that somebody has left on the same way."""
-        ways = {_way(message) for message in written if message.kind not in _NEED_NOT_WAIT}
-        for sender in {sender for sender, _ in ways}:
+        ways = dict.fromkeys(_way(message) for message in written if message.kind not in _NEED_NOT_WAIT)
+        for sender in dict.fromkeys(sender for sender, _ in ways):
             for message in await self._store.outgoing(sender):
                 if _way(message) in ways:
                     self._at_hand[_key(message)] = message

@@ -305,7 +305,7 @@ class Driven:
             return False
         if waiting.size >= settings.commit_bytes:
             return False
-        return not derived(self.state, step, was_closed=self._was_closed, priority=self.priority).is_seen
+        return not self._derive(step).is_seen
 
     def _is_overdue(self, now: int) -> bool:
         return self.unwritten.count > 0 and now - self.unwritten.since >= self._driver.settings.leg_flush
@@ -343,9 +343,13 @@ class Driven:
 
     def _prepare(self, step: Step) -> Append:
         self._step = step
-        self._derived = seen = derived(self.state, step, was_closed=self._was_closed, priority=self.priority)
+        self._derived = seen = self._derive(step)
         self._append = append = append_of(self, self._driver, step, seen)
         return append
+
+    def _derive(self, step: Step) -> Derived:
+        secret = self._driver.machine.secret
+        return derived(self.state, step, was_closed=self._was_closed, priority=self.priority, secret=secret)
 
     def _resting(self, now: int) -> Rest | None:
         """Return how the execution is given back with this step, if it is."""

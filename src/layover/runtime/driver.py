@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from layover.runtime.clock import Clock
     from layover.runtime.committer import Committer
     from layover.runtime.listeners import Listeners
+    from layover.runtime.machine import Machine
     from layover.runtime.meters import Meters
     from layover.runtime.plans import Plans
     from layover.runtime.settings import Settings
@@ -66,6 +67,7 @@ class Driver:
         *,
         instance: str,
         store: Store,
+        machine: Machine,
         clock: Clock,
         settings: Settings,
         committer: Committer,
@@ -76,6 +78,7 @@ class Driver:
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.instance = instance
+        self.machine = machine
         self.clock = clock
         self.settings = settings
         self.committer = committer

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from layover.nodes.http_addresses import anywhere, is_public
@@ -17,11 +18,10 @@ from layover.nodes.registry import Registry
 from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
 from layover.runtime.keeper import AFTER_FAILURE
+from layover.runtime.machine import Machine
 from layover.runtime.outside import Outside
 from layover.runtime.service import Service
 from layover.runtime.settings import Settings
-from layover.runtime.standby import Standby
-from layover.runtime.watchdog import Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
+    from layover.runtime.standby import Standby
+    from layover.runtime.watchdog import Watchdog
 
 _log = logging.getLogger("layover.engine")
 
@@ -47,9 +49,11 @@ class Engine(Outside):
         probes: Mapping[str, AnyFunction] | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        machine: Machine | None = None,
     ) -> None:
         self._store = store
-        self._clock = clock if clock is not None else Clock()
+        self._machine = machine if machine is not None else Machine()
+        self._clock = clock if clock is not None else Clock(self._machine.running)
         self._settings = settings or Settings()
         self._registry = Registry()
         may_reach = anywhere if self._settings.http_private else is_public
@@ -65,20 +69,20 @@ class Engine(Outside):
 
     async def __aenter__(self) -> Self:
         clock = self._clock
-        instance = Instance(self._store, self._registry, self._settings, clock)
+        instance = Instance(self._store, self._registry, self._settings, clock, self._machine)
         await self._store.open(instance.id)
         clock.set(await self._store.now())
         self._running = instance
         instance.listen()
-        self._watchdog = Watchdog(self._settings.blocked_after / 1000)
-        self._standby = Standby(self._store, instance.driver)
-        retry = self._settings.lease_ttl / 1000 / AFTER_FAILURE
+        self._watchdog = self._machine.watchdog(self._settings.blocked_after / 1000)
+        self._standby = self._machine.standby(self._store, instance.driver)
+        retry, service = self._settings.lease_ttl / 1000 / AFTER_FAILURE, partial(Service, chance=self._machine.chance)
         self._services = [
-            Service("claimer", instance.claimer.run),
-            Service("courier", instance.courier.run),
-            Service("renewer", instance.keeper.renew, first_pause=retry, longest_pause=retry),
-            Service("listener", instance.keeper.listen),
-            Service(_PURGER, instance.janitor.run),
+            service("claimer", instance.claimer.run),
+            service("courier", instance.courier.run),
+            service("renewer", instance.keeper.renew, first_pause=retry, longest_pause=retry),
+            service("listener", instance.keeper.listen),
+            service(_PURGER, instance.janitor.run),
         ]
         _log.info("engine_opened instance=%s", instance.id)
         return self

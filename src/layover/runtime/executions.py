@@ -27,7 +27,7 @@ from layover.runtime.errors import (
     WorkflowInactive,
 )
 from layover.runtime.finding import Found, find
-from layover.runtime.ids import checked_id, id_from_key, new_id
+from layover.runtime.ids import checked_id, id_from_key
 from layover.runtime.plans import held_because
 from layover.runtime.readings import Readings
 from layover.runtime.start_options import check_options
@@ -327,7 +327,7 @@ def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None)
         return checked_id(id_)
     if key is not None:
         return id_from_key(workflow, key)
-    return new_id(instance.clock.now())
+    return instance.machine.ids.new(instance.clock.now())
 
 
 def _milliseconds(delay: int | str | None) -> int:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 
 from layover.core.errors import LayoverError
 from layover.core.ids import uuid8
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -17,29 +21,25 @@ class MalformedId(LayoverError):  # noqa: N818 - it says what the id is
     code = "malformed_id"
 
 
-class _Within:
-    """Counts the ids of one millisecond, so that they are in the order in which they were given out."""
+class Ids:
+    """Gives out ids; those of one millisecond are in the order in which they were given out."""
 
     _LAST = 0xFFF
 
-    def __init__(self) -> None:
+    def __init__(self, secret: Callable[[int], bytes] = os.urandom) -> None:
+        self._secret = secret
         self._moment, self._count = -1, 0
 
-    def next(self, moment: int) -> int:
-        self._count = min(self._count + 1, self._LAST) if moment == self._moment else 0
-        self._moment = moment
-        return self._count
+    def new(self, now: int) -> str:
+        """Return a UUID of version 7: the time in milliseconds, a number within them, then chance."""
+        self._count = min(self._count + 1, self._LAST) if now == self._moment else 0
+        self._moment = now
+        chance, moment = self._secret(8).hex(), f"{now:012x}"
+        variant = "89ab"[int(chance[0], 16) & 3]
+        return f"{moment[:8]}-{moment[8:]}-7{self._count:03x}-{variant}{chance[1:4]}-{chance[4:16]}"
 
 
-_within = _Within()
-
-
-def new_id(now: int) -> str:
-    """Return a UUID of version 7: the time in milliseconds, a number within them, then chance."""
-    chance = os.urandom(8).hex()
-    moment = f"{now:012x}"
-    variant = "89ab"[int(chance[0], 16) & 3]
-    return f"{moment[:8]}-{moment[8:]}-7{_within.next(now):03x}-{variant}{chance[1:4]}-{chance[4:16]}"
+new_id = Ids().new  # for what no engine gives out
 
 
 def id_from_key(workflow: str, key: str) -> str:

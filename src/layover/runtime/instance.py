@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
-import socket
 from typing import TYPE_CHECKING
 
 from layover.ports.hints import Hints
@@ -30,14 +27,16 @@ if TYPE_CHECKING:
     from layover.ports.hints import Hint
     from layover.ports.store import Store
     from layover.runtime.clock import Clock
+    from layover.runtime.machine import Machine
     from layover.runtime.settings import Settings
 
 
 class Instance:
     """The parts of one running instance, put together."""
 
-    def __init__(self, store: Store, registry: Registry, settings: Settings, clock: Clock) -> None:
-        self.id = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
+    def __init__(self, store: Store, registry: Registry, settings: Settings, clock: Clock, machine: Machine) -> None:
+        self.id = machine.name()
+        self.machine = machine
         self.store = store
         self.settings = settings
         self.clock = clock
@@ -48,10 +47,11 @@ class Instance:
         self.meters = Meters()
         self.critical = CriticalSections()
         self.committer = Committer(store, self.meters, settings.commit_bytes)
-        self.caller = Caller(registry, settings, clock.timers)
+        self.caller = Caller(registry, settings, clock.timers, machine)
         self.driver = Driver(
             instance=self.id,
             store=store,
+            machine=machine,
             clock=clock,
             settings=settings,
             committer=self.committer,

@@ -19,7 +19,7 @@ from layover.ports.errors import StoreError
 from layover.ports.records import Enqueue, Signal
 from layover.runtime.control import Control
 from layover.runtime.errors import CallbackRefused, InvalidInput
-from layover.runtime.ids import is_point_id, new_id
+from layover.runtime.ids import is_point_id
 from layover.runtime.tokens import hash_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Outside(Control):
         """Bring a signal: whoever waits for it goes on, and it is kept for those who will look back."""
         instance = self.instance
         now = instance.clock.now()
-        signal_id = id if id is not None else new_id(now)
+        signal_id = id if id is not None else instance.machine.ids.new(now)
         _check_texts(name=name, key=key, id=signal_id)
         signal = Signal(id=signal_id, name=name, key=key, at=now, data=msgspec.json.encode(plain(data)))
         if not await instance.store.keep_signal(signal, audit):

@@ -15,7 +15,7 @@ from layover.runtime.point_changes import point_changes
 from layover.runtime.tokens import hash_of, new_token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution, ExecutionStatus
@@ -45,7 +45,9 @@ _TAKEN_UP: Final = (ev.LegStarted, ev.NodeInDoubt, ev.NodeScheduled, ev.NodeStar
 _NOTHING: Final = Derived((), (), (), {}, None)
 
 
-def derived(state: Execution, step: Step, *, was_closed: bool, priority: int) -> Derived:
+def derived(
+    state: Execution, step: Step, *, was_closed: bool, priority: int, secret: Callable[[int], bytes]
+) -> Derived:
     """Return what follows from the events of a step."""
     facts = state.facts
     points = point_changes(state, step.events)
@@ -68,7 +70,7 @@ def derived(state: Execution, step: Step, *, was_closed: bool, priority: int) ->
         closed = Closed(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")
         if facts.closed and is_limited(state):
             messages = (*messages, free_message(facts.id, state.counts["seq"] - 1, step.at))
-    secrets = {node: new_token() for node in called_back}
+    secrets = {node: new_token(secret) for node in called_back}
     tokens = tuple(Token(hash=hash_of(secrets[node]), point=point) for node, point in called_back.items())
     return Derived(points, messages, tokens, secrets, closed)
 

@@ -10,7 +10,6 @@ cleared by progress, by coming to rest, or by an instance that is still there af
 from __future__ import annotations
 
 import logging
-import random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Quarantine:
         """Return for how long a suspect is put off that was just taken over."""
         settings = self._driver.settings
         longest = min(settings.recovery_backoff << (head.takeovers - _SUSPECT), _LONGEST_BACKOFF)
-        wait = round(longest * random.uniform(0.5, 1)) if settings.jitter else longest  # noqa: S311 - no secret
+        wait = round(longest * self._driver.machine.chance.uniform(0.5, 1)) if settings.jitter else longest
         _log.warning("suspect_put_off execution=%s takeovers=%d ms=%d", head.execution_id, head.takeovers, wait)
         self.gone(head.execution_id)
         return wait

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from layover.core.errors import LayoverError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from random import Random
 
 _FIRST_PAUSE = 0.1  # seconds
 _LONGEST_PAUSE = 5.0
@@ -32,11 +32,13 @@ class Service:
         name: str,
         run: Callable[[Service], Awaitable[None]],
         *,
+        chance: Random,
         first_pause: float = _FIRST_PAUSE,
         longest_pause: float = _LONGEST_PAUSE,
     ) -> None:
         self.name = name
         self._run = run
+        self._chance = chance
         self._first_pause = first_pause
         self._longest_pause = longest_pause
         self._pause = first_pause
@@ -72,7 +74,7 @@ class Service:
             except Exception as error:  # noqa: BLE001 - whatever it is, the next round may succeed
                 self._failed(error)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), self._pause * random.uniform(0.5, 1))  # noqa: S311 - jitter
+                await asyncio.wait_for(self._stopped.wait(), self._pause * self._chance.uniform(0.5, 1))
             self._pause = min(self._pause * 2, self._longest_pause)
 
     def _failed(self, error: Exception) -> None:

@@ -102,7 +102,7 @@ class VirtualClock(Clock):
     """The clock of one engine, which goes by the time of the test."""
 
     def __init__(self, time: VirtualTime) -> None:
-        super().__init__()
+        super().__init__(lambda: time.now)
         self._time = time
 
     def set(self, database_time: int) -> None:

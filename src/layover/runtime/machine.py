@@ -1,0 +1,57 @@
+"""What an engine takes from the machine that it runs on: time, chance, a name, threads.
+
+All else that an engine does follows from what it is told, and from what its store answers. So whoever gives it another
+machine decides everything: a simulation has the same run again from the same seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import socket
+from typing import TYPE_CHECKING
+
+from layover.ports.clock import running_ns
+from layover.runtime.ids import Ids
+from layover.runtime.standby import Standby
+from layover.runtime.threads import Threads
+from layover.runtime.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.ports.store import Store
+    from layover.runtime.driver import Driver
+
+
+class Machine:
+    """The machine of this process."""
+
+    def __init__(self) -> None:
+        self.chance = random.Random()  # noqa: S311 - it spreads what would else be done at the same moment
+        self.ids = Ids(self.secret)
+
+    def running(self) -> int:
+        """Return milliseconds of the clock that never jumps: only lengths of time can be told by it."""
+        return running_ns() // 1_000_000
+
+    def name(self) -> str:
+        """Return a name for an instance that no other has."""
+        return f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+    def secret(self, count: int) -> bytes:
+        """Return so many bytes that nobody can guess."""
+        return os.urandom(count)
+
+    def threads(self, most: int, replaced: int, on_return: Callable[[], None]) -> Threads:
+        """Return threads for functions that are not async."""
+        return Threads(most, replaced, on_return)
+
+    def watchdog(self, blocked_after: float) -> Watchdog | None:
+        """Have the event loop watched, if that can be."""
+        return Watchdog(blocked_after)
+
+    def standby(self, store: Store, driver: Driver) -> Standby | None:
+        """Have leases renewed beside the event loop, if that can be."""
+        return Standby(store, driver)
