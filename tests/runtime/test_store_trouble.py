@@ -11,7 +11,7 @@ import pytest
 
 from layover.core.engine.events import NodeCompleted
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import Append, Claim, Outcome
+from layover.ports.records import Append, Claim, ExecutionRow, Outcome
 from layover.runtime.errors import AlreadyExists
 from tests.runtime.harness import Between, Held, Scripted, call, end, engine_on, fan_out, flow, form, store_in
 
@@ -30,6 +30,7 @@ class Shaky(Between):
         self.left = 0
         self.beginnings = False
         self.is_taken_up = False  # by another instance, before anybody could look what became of it
+        self.is_silent = False  # when it is asked what became of a commit
 
     def fail(self, how: How, times: int, *, beginnings: bool = False) -> None:
         self.how, self.left, self.beginnings = how, times, beginnings
@@ -45,6 +46,11 @@ class Shaky(Between):
             lease_is_over = max(append.lease_until for append in appends)
             await self.store.claim(Claim(instance="another", now=lease_is_over, lease_until=0, most=10))
         raise StoreUnavailable("The line is dead.")
+
+    async def get(self, execution_id: str) -> ExecutionRow | None:
+        if self.is_silent:
+            raise StoreUnavailable("The line is dead.")
+        return await self.store.get(execution_id)
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
@@ -127,6 +133,38 @@ async def test_a_beginning_that_failed_because_of_another_before_it_is_told_apar
                 await engine.start("flow", key="k")
         else:
             assert (await engine.start("flow", key="k", on_conflict="return")).id == first.id
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_a_second_start_that_rests_at_once_and_is_not_answered_has_not_begun(tmp_path: Path, how: How) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store_in(tmp_path)) as other, engine_on(store, work) as engine:
+        await other.register(flow(form(), call("a", input={"n": "${input.n}"})))
+        first = await other.start("flow", {"n": 1}, key="k")
+        store.fail(how, 1, beginnings=True)
+        with pytest.raises(AlreadyExists):
+            await engine.start("flow", {"n": 2}, key="k")
+        (row,) = await engine.points(first.id)
+        await engine.answer(row.point.id, {}, by="ann")
+        assert (await work.begun()).given == {"n": 1}
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_a_second_start_is_told_apart_from_one_that_this_instance_could_not_tell_of(
+    tmp_path: Path, how: How
+) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.register(flow(call("a", input={"n": "${input.n}"})))
+        store.fail("after", 1, beginnings=True)
+        store.is_silent = True
+        with pytest.raises(StoreUnavailable):
+            await engine.start("flow", {"n": 1}, key="k")
+        store.is_silent = False
+        store.fail(how, 1, beginnings=True)
+        with pytest.raises(AlreadyExists):
+            await engine.start("flow", {"n": 2}, key="k")
+        assert work.calls == []
 
 
 @pytest.mark.parametrize("how", ["before", "after"])

@@ -1,8 +1,9 @@
 """Appends whose commit failed, or was not answered: they are kept in memory until it is known what became of them.
 
 The head of an execution tells it: the writer's own epoch and the length of the log say whether an append has landed,
-must be sent again, or was fenced. What has to be sent again goes in groups that are halved each time one fails, so that
-a group which is too much for the store, or for the time that it is given, comes through in parts.
+must be sent again, or was fenced. Beginnings under one id all have the same epoch, and may have the same length: what
+is written tells which of them has landed. What has to be sent again goes in groups that are halved each time one fails,
+so that a group which is too much for the store, or for the time that it is given, comes through in parts.
 """
 
 from __future__ import annotations
@@ -158,6 +159,8 @@ class CommitRetrier:
         row = await self._store.get(append.execution_id)
         if row is None:
             return None if append.new is not None else Outcome(verdict="fenced")
+        if append.new is not None and not await self._has_begun_it(append):
+            return Outcome(verdict="exists")
         head = row.head
         landed = (head.last_epoch, head.last_seq) == (append.epoch, append.expected_seq + append.count)
         if not append.count:  # it only took note of commands
@@ -167,8 +170,6 @@ class CommitRetrier:
             return Outcome(verdict="passed", commands_seq=append.commands_seen)
         if is_driven_here and head.last_seq == append.expected_seq:
             return None
-        if append.new is not None and not await self._has_begun_it(append):
-            return Outcome(verdict="exists")
         return Outcome(verdict="fenced", commands_seq=head.commands_seq)
 
     async def _has_begun_it(self, append: Append) -> bool:
