@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence  # noqa: TC003 - read by pytest
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -13,7 +13,22 @@ from layover.core.engine.events import NodeCompleted
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Append, Claim, ExecutionRow, Outcome
 from layover.runtime.errors import AlreadyExists
-from tests.runtime.harness import Between, Held, Scripted, call, end, engine_on, fan_out, flow, form, store_in
+from tests.runtime.harness import (
+    HOUR,
+    Between,
+    HandWound,
+    Held,
+    Scripted,
+    call,
+    delay,
+    end,
+    engine_on,
+    fan_out,
+    flow,
+    form,
+    store_in,
+    until,
+)
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -223,3 +238,38 @@ async def test_an_engine_can_stop_while_its_store_cannot_be_reached(tmp_path: Pa
         await engine.stop(grace=1)
     async with engine_on(store_in(tmp_path), Scripted("again")) as engine:
         assert await engine.result(started.id) == "again"
+
+
+class Forgetful(Between):
+    """A store whose time passes by hand, and that does not answer the first time it is asked for something."""
+
+    def __init__(self, folder: Path, clock: HandWound, what: str) -> None:
+        self.store = clock.store(folder)
+        self._what = what
+        self.failed = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return self._fail if name == self._what and not self.failed.is_set() else super().__getattr__(name)
+
+    async def _fail(self, *_asked: object) -> None:
+        self.failed.set()
+        raise StoreUnavailable("The line is dead.")
+
+
+@pytest.mark.parametrize("what", ["version", "history"])
+async def test_an_execution_of_which_something_could_not_be_read_is_taken_up_again_soon(
+    tmp_path: Path, what: str
+) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), snapshot_at_rest=1) as engine:  # the log tells its last moment
+        await engine.register(flow(delay(duration="1h"), call("a")))
+        started = await engine.start("flow", wait="rest")
+    store = Forgetful(tmp_path, clock, what)
+    async with engine_on(store, Scripted("well")) as engine:
+        clock.skip(engine, HOUR)
+        await store.failed.wait()
+        head = await until(engine, started.id, lambda head: head.owner is None)
+        clock.skip(engine, 30_000)
+        assert head.wake_at is not None
+        assert head.wake_at <= clock.now
+        assert await engine.result(started.id) == "well"

@@ -192,9 +192,14 @@ class Driver:
                 await self._unusable(claimed, error)
 
     async def _unusable(self, claimed: Claimed, error: Exception) -> None:
-        """Give back an execution that cannot be gone on with; it is tried again, in case the cause goes away."""
-        _log.error("load_failed execution=%s error=%s", claimed.head.execution_id, error)
-        await self._release_for_later([_lease(claimed)], _RETRY_LATER)
+        """Give back an execution that cannot be gone on with; it is tried again, in case the cause goes away.
+
+        It is tried again soon if all that went wrong is that the store did not answer.
+        """
+        unanswered = isinstance(error, StoreUnavailable)
+        level = logging.WARNING if unanswered else logging.ERROR
+        _log.log(level, "load_failed execution=%s error=%s", claimed.head.execution_id, error)
+        await self._release_for_later([_lease(claimed)], _RETRY_READING if unanswered else _RETRY_LATER)
 
     async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
         wakes = wake_at(kept.state)
