@@ -33,10 +33,10 @@ from layover.runtime.cache import Kept
 from layover.runtime.heard import Heard
 from layover.runtime.line import Line
 from layover.runtime.pending import size_of
-from layover.runtime.places import Places
+from layover.runtime.places import NO_PLACES, Places
 from layover.runtime.preparing import append_of, derived, is_progress
 from layover.runtime.spared import spared
-from layover.runtime.steps import Step, in_order
+from layover.runtime.steps import Step, in_order, last_pause
 from layover.runtime.stranded import missing_types, queued_types
 from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
 from layover.runtime.writers import NO_WRITERS, Writers
@@ -276,9 +276,10 @@ class Driven:
             return Step(tried, events, effects(state, events), self._resting(now), now)
         leaps = self._driver.clock.leaps
         late = spared(self.calls, now, leaps) if leaps else ()
-        events = play(state, tried[0], now, places, most, late)
-        for command in tried[1:]:
-            events.extend(play(state, command, now, places, most, late))
+        held = last_pause(tried) if len(tried) > 1 else 0
+        events = play(state, tried[0], now, NO_PLACES if held else places, most, late)
+        for index, command in enumerate(tried[1:], start=1):
+            events.extend(play(state, command, now, NO_PLACES if index < held else places, most, late))
         while (due := wake_at(state)) is not None and due <= now:
             more = play(state, cmd.Wake(), now, places, most, late)
             if not more:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from layover.runtime.caller import Caller
+
+
+class _NoPlaces:
+    """There is no place for any call, so that nodes which make one are queued."""
+
+    def take(self, node_type: str) -> bool:  # noqa: ARG002 - whatever it is
+        return False
+
+
+NO_PLACES: Final = _NoPlaces()
 
 
 class Places:

@@ -33,3 +33,11 @@ def in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> lis
     """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
     behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, OWN)), default=0)
     return [*tried[:behind], *commands, *tried[behind:]]
+
+
+def last_pause(tried: list[cmd.AnyCommand]) -> int:
+    """Return the place of the last command that closes the gate: what goes before it in a step begins no call.
+
+    A call begins once its step is durable, and then so is the pause. The nodes are queued instead, until it is resumed.
+    """
+    return max((index for index, one in enumerate(tried) if isinstance(one, cmd.Pause)), default=0)
