@@ -94,6 +94,7 @@ class Caller:
         # Whoever takes up executions that wait for places is told of those that are left over, and of every other one
         # that the line here could have: are there some, and is a thread among them?
         self.on_room: Callable[[bool], None] | None = None
+        self.on_begin: Callable[[CallOut], None] | None = None  # a test wants to know; on any thread
         self._freed: Literal["", "place", "thread"] = ""
         self._shared = False
         self._offering = False
@@ -222,7 +223,7 @@ class Caller:
                 given = own(call.input) if out.token is None else self._told_the_address(out, out.token)
                 if function.is_async:
                     reached(CommitPoint.CALL_STARTING)
-                    output = await _begin(out, function, given, context)  # type: ignore[misc]  # it is async
+                    output = await self._begin(out, function, given, context)  # type: ignore[misc]  # it is async
                 else:
                     output = await self._in_thread(out, function, given, context)
                 if out.token is None and not call.probe:
@@ -293,7 +294,15 @@ class Caller:
         if not self._may_make(out):
             raise NotMade
         reached(CommitPoint.CALL_STARTING)
-        return _begin(out, function, given, context)
+        return self._begin(out, function, given, context)
+
+    def _begin(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
+        """Call a function, which is alive from here on; an async one returns what is to be awaited."""
+        if self.on_begin is not None:
+            self.on_begin(out)
+        if out.pulse is not None:
+            out.pulse.beat()
+        return function.call(given, context)
 
     def _told_the_address(self, out: CallOut, token: str) -> object:
         """Return the input of a call that is told where to call back."""
@@ -367,13 +376,6 @@ class Caller:
     def out(self) -> int:
         """How many calls are being made."""
         return len(self._out)
-
-
-def _begin(out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
-    """Call a function, which is alive from here on; an async one returns what is to be awaited."""
-    if out.pulse is not None:
-        out.pulse.beat()
-    return function.call(given, context)
 
 
 def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class _Work:
+class Work:
     """One function to call, and who waits for it."""
 
     __slots__ = ("abandoned", "done", "ended", "function")
@@ -45,7 +45,7 @@ class Threads:
         self._replaced = replaced
         self._on_return = on_return
         self._loop = asyncio.get_running_loop()
-        self._waiting: SimpleQueue[_Work | None] = SimpleQueue()
+        self._waiting: SimpleQueue[Work | None] = SimpleQueue()
         self._alive = 0
         self._at_work = 0
 
@@ -67,18 +67,22 @@ class Threads:
 
     async def run(self, function: Callable[[], object]) -> object:
         """Return what a function gives; if the caller gives up waiting, the function is left to itself."""
-        if self._at_work == self._alive:
-            threading.Thread(target=self._serve, name=f"layover-call-{self._alive + 1}", daemon=True).start()
-            self._alive += 1
+        work = Work(function, self._loop.create_future())
+        self._hand_over(work)
         self._at_work += 1
-        work = _Work(function, self._loop.create_future())
-        self._waiting.put(work)
         try:
             return await work.done
         finally:
             if not work.ended:
                 work.abandoned = True
                 self.abandoned += 1
+
+    def _hand_over(self, work: Work) -> None:
+        """Have a thread that has nothing to do take up some work; one more if there is none."""
+        if self._at_work == self._alive:
+            threading.Thread(target=self._serve, name=f"layover-call-{self._alive + 1}", daemon=True).start()
+            self._alive += 1
+        self._waiting.put(work)
 
     def stop(self) -> None:
         """Let threads end that have nothing to do."""
@@ -90,7 +94,7 @@ class Threads:
             self._do(work)
             del work  # an idle thread holds on to nothing
 
-    def _do(self, work: _Work) -> None:
+    def _do(self, work: Work) -> None:
         try:
             tell = partial(_succeed, work.done, work.function())
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever called
@@ -98,7 +102,7 @@ class Threads:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(self._ended, work, tell)
 
-    def _ended(self, work: _Work, tell: Callable[[], None]) -> None:
+    def _ended(self, work: Work, tell: Callable[[], None]) -> None:
         work.ended = True
         self._at_work -= 1
         if self._alive > self.most:  # it stood in for one that was abandoned, or was abandoned itself

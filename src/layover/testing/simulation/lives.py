@@ -1,0 +1,59 @@
+"""Processes that are none: what runs in one of them carries its mark, and ends with it.
+
+A task and a timer inherit the mark of whoever made them. When a life ends, what it had still to do is put aside and not
+let go of: code that is let go of would run its `finally`, which a process that dies does not.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Coroutine
+
+    from layover.runtime.engine import Engine
+    from layover.runtime.instance import Instance
+    from layover.testing.simulation.world import World
+
+T = TypeVar("T")
+
+
+class Killed(BaseException):
+    """Ends the code that runs when its process dies; nothing that it does afterwards reaches anything."""
+
+
+class Life:
+    """One process: an instance with its engine, the database's server, or the people outside."""
+
+    def __init__(self, name: str, world: World) -> None:
+        self.name = name
+        self.world = world
+        self.loop = world.loop
+        self.dead = False
+        self.stopped_until = 0.0  # by a signal, or because a function blocks the event loop
+        self.cut_until = 0.0  # nothing it sends arrives
+        self.deaf_until = 0.0  # what it sends arrives, and no reply comes
+        self.faulty_until = -1.0  # by then whatever was done to it is over
+        self.rate, self.boot = 1.0, 0.0  # of its clock that never jumps
+        self.engine: Engine | None = None  # once it is open
+        self.requests: dict[asyncio.Future[Any], None] = {}  # of people, which nobody answers if it dies
+        self.context = contextvars.copy_context()
+        self.context.run(LIFE.set, self)
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Have something done in this process."""
+        return self.loop.create_task(work, context=self.context.copy())
+
+    def disturb(self, until: float) -> None:
+        """Take note that what goes wrong until then has a reason."""
+        self.faulty_until = max(self.faulty_until, until)
+
+    @property
+    def instance(self) -> Instance | None:
+        """Its instance, while its engine is open."""
+        return self.engine.instance if self.engine is not None else None
+
+
+LIFE: contextvars.ContextVar[Life | None] = contextvars.ContextVar("layover_simulated_life", default=None)

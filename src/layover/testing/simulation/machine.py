@@ -1,0 +1,66 @@
+"""The machine of one life: its clock, its chance, its threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.runtime.machine import Machine
+from layover.runtime.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from layover.ports.store import Store
+    from layover.runtime.driver import Driver
+    from layover.runtime.standby import Standby
+    from layover.runtime.threads import Work
+    from layover.runtime.watchdog import Watchdog
+    from layover.testing.simulation.lives import Life
+
+_CALLS_PER_SECOND = 2.0  # of functions that are not async: they take half a second, more or less
+
+
+class SimulatedMachine(Machine):
+    """Gives an engine what its seed says."""
+
+    def __init__(self, life: Life, chance: Random) -> None:
+        super().__init__()
+        self._life = life
+        self.chance = chance
+
+    def running(self) -> int:
+        """Return the clock of this life, which may be a little fast or slow."""
+        return int((self._life.loop.time() * self._life.rate + self._life.boot) * 1000)
+
+    def name(self) -> str:
+        """Return the name of the life."""
+        return self._life.name
+
+    def secret(self, count: int) -> bytes:
+        """Return bytes that the seed knows."""
+        return self.chance.randbytes(count)
+
+    def threads(self, most: int, replaced: int, on_return: Callable[[], None]) -> Threads:
+        """Return threads that are none."""
+        return _SimulatedThreads(most, replaced, on_return, self.chance)
+
+    def watchdog(self, blocked_after: float) -> Watchdog | None:
+        """Watch nothing: a loop that is blocked stands still as a whole."""
+
+    def standby(self, store: Store, driver: Driver) -> Standby | None:
+        """Renew nothing beside the event loop."""
+
+
+class _SimulatedThreads(Threads):
+    """A function that is not async runs as a whole at one moment, some time after it was handed over."""
+
+    def __init__(self, most: int, replaced: int, on_return: Callable[[], None], chance: Random) -> None:
+        super().__init__(most, replaced, on_return)
+        self._chance = chance
+
+    def _hand_over(self, work: Work) -> None:
+        self._loop.call_later(self._chance.expovariate(_CALLS_PER_SECOND), self._do, work)
+
+    def stop(self) -> None:
+        """Let go of nothing: there are no threads."""

@@ -1,0 +1,38 @@
+"""What is simulated: workflows with their functions, what executions begin with, and what people answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from random import Random
+
+    from layover.nodes.registry import AnyFunction
+    from layover.ports.records import PointRow
+
+
+class Start(NamedTuple):
+    """An execution to begin."""
+
+    workflow: str
+    input: object = None
+    key: str | None = None
+
+
+def _answer(_chance: Random, _row: PointRow) -> object:
+    return {}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What there is to do, apart from what goes wrong."""
+
+    workflows: Sequence[Any]  # as `Engine.register` takes them
+    functions: Sequence[AnyFunction]
+    start: Callable[[Random, int], Start]  # the nth of them
+    answer: Callable[[Random, PointRow], object] = _answer  # to a form
+    probes: Mapping[str, AnyFunction] = field(default_factory=dict)
+    cancels: bool = True  # people cancel some executions
+    held: tuple[str, ...] = ()  # workflows whose executions may be paused at the end, for a reason of their own

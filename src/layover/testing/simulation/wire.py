@@ -1,0 +1,145 @@
+"""The way of one instance to the database: requests and replies travel apart, are slow, late or lost.
+
+A request that is on its way is done even if whoever sent it has died, or has given up waiting.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.stores.memory import MemoryStore
+from layover.testing.simulation.lives import Killed
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable
+
+    from layover.ports.hints import Hint
+    from layover.testing.simulation.lives import Life
+    from layover.testing.simulation.world import World
+
+_PER_SECOND = 500.0  # a message takes 2 ms, more or less
+_SLOW_PER_SECOND = 2.0
+_LONG = 1.0  # seconds: who waits longer for a reply has been disturbed
+
+
+class Fate(NamedTuple):
+    """What becomes of a request: when it is done, if it is, and when its sender is told, and whether that it failed."""
+
+    lands: float | None
+    told: float
+    error: StoreError | None = None
+
+
+class Wire:
+    """In place of a store: passes on to the one in memory, as a network does."""
+
+    lanes = 3
+
+    def __init__(self, world: World, life: Life) -> None:
+        self._world = world
+        self._life = life
+        self._store = MemoryStore(world.database)
+        if world.mixture.hints:
+            self.tell, self.listen = self._tell_others, self._listen
+        self.hear: Callable[[Hint], None] | None = None
+
+    def renewals(self) -> None:
+        """Return nothing: there is no thread to renew on."""
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        if name in ("tell", "listen"):
+            raise AttributeError(name)
+        return partial(self._send, name, getattr(self._store, name))
+
+    # Hints
+
+    def _listen(self, hear: Callable[[Hint], None]) -> None:
+        self.hear = hear
+
+    def _tell_others(self, hint: Hint) -> None:
+        self._world.pass_on(self._life, hint)
+
+    # Requests
+
+    async def _send(self, name: str, method: Callable[..., Awaitable[Any]], *args: Any, **named: Any) -> Any:
+        life, loop = self._life, self._world.loop
+        if life.dead:
+            raise Killed
+        fate = self._fate(name)
+        if fate.error is not None or fate.told - loop.time() > _LONG:
+            life.disturb(fate.told)
+        reply: asyncio.Future[Any] = loop.create_future()
+        if fate.lands is None:
+            loop.call_at(fate.told, _tell, reply, None, fate.error, context=life.context)
+        else:
+            work = partial(method, *args, **named)
+            loop.call_at(fate.lands, self._land, name, work, reply, fate, context=self._world.server.context)
+        return await reply
+
+    def _fate(self, name: str) -> Fate:
+        """Draw what becomes of a request."""
+        world, life = self._world, self._life
+        chance, mixture, now = world.chance, world.mixture, world.loop.time()
+        there, back = chance.expovariate(_PER_SECOND), chance.expovariate(_PER_SECOND)
+        if chance.random() < mixture.slow:
+            there, back = there + chance.expovariate(_SLOW_PER_SECOND), back + chance.expovariate(_SLOW_PER_SECOND)
+        lands, later = now + there, now + chance.uniform(0.01, 3)
+        draw = chance.random()
+        is_faulty = now < world.heals_at
+        if now < max(life.cut_until, world.down_until):
+            return world.counted("cut", Fate(None, later, StoreUnavailable("There is no line.")))
+        if now < life.deaf_until:
+            return world.counted("deaf", Fate(lands, lands + later - now, StoreUnavailable("No reply comes.")))
+        if not is_faulty:
+            return Fate(lands, lands + back)
+        if (draw := draw - mixture.lost_requests) < 0:
+            return world.counted("lost_requests", Fate(None, later, StoreUnavailable("The request is lost.")))
+        if (draw := draw - mixture.lost_replies) < 0:
+            error = StoreUnavailable("The reply is lost.")
+            return world.counted("lost_replies", Fate(lands, lands + later - now, error))
+        if (draw := draw - mixture.late) < 0:
+            error = StoreUnavailable("It takes too long.")
+            return world.counted("late", Fate(now + chance.uniform(0.1, 8), later, error))
+        if (draw := draw - mixture.refused) < 0 and name == "commit":
+            refused = chance.choice((StoreUnavailable("The disk is full."), StoreError("It is refused.")))
+            return world.counted("refused", Fate(None, lands + back, refused))
+        if draw - mixture.silences < 0:
+            return world.counted("silences", Fate(lands, lands + chance.uniform(5, 60)))
+        return Fate(lands, lands + back)
+
+    def _land(self, name: str, work: Callable[[], Awaitable[Any]], reply: asyncio.Future[Any], fate: Fate) -> None:
+        if name == "commit_informed" and self._life.dead:
+            return  # whoever would have decided is dead
+        doing = self._world.server.begin(self._do(name, work))
+        doing.add_done_callback(partial(self._done, reply, fate), context=self._world.server.context)
+
+    async def _do(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        oracle = self._world.oracle
+        owners = oracle.owners() if name == "claim" else {}
+        found = await work()
+        self._world.noted(self._life, name)
+        if owners and not self._life.dead:
+            for one in found.claimed:
+                oracle.claimed(self._life, one.head.execution_id, owners.get(one.head.execution_id))
+        return found
+
+    def _done(self, reply: asyncio.Future[Any], fate: Fate, doing: asyncio.Task[Any]) -> None:
+        found, error = None, doing.exception()
+        if error is None:
+            found = doing.result()
+        loop = self._world.loop
+        loop.call_at(
+            max(fate.told, loop.time()), _tell, reply, found, fate.error or error, context=self._life.context
+        )  # fmt: skip
+
+
+def _tell(reply: asyncio.Future[Any], found: object, error: BaseException | None) -> None:
+    if reply.done():
+        return
+    if error is not None:
+        reply.set_exception(error)
+    else:
+        reply.set_result(found)

@@ -1,0 +1,319 @@
+"""One run: instances that live and die, a database, people, and what goes wrong, all in one process under one seed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from layover.core.errors import LayoverError
+from layover.ports import commit_points
+from layover.ports.errors import StoreError
+from layover.ports.records import CLOSED
+from layover.runtime.engine import Engine
+from layover.stores.memory.database import MemoryDatabase
+from layover.testing.simulation.lives import LIFE, Killed, Life
+from layover.testing.simulation.loop import SimulatedLoop
+from layover.testing.simulation.machine import SimulatedMachine
+from layover.testing.simulation.mishaps import Mishaps
+from layover.testing.simulation.oracle import Oracle
+from layover.testing.simulation.people import People
+from layover.testing.simulation.trace import Trace
+from layover.testing.simulation.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from layover.ports.commit_points import CommitPoint
+    from layover.ports.hints import Hint
+    from layover.ports.store import Store
+    from layover.testing.simulation.mixture import Mixture
+    from layover.testing.simulation.oracle import Broken
+    from layover.testing.simulation.scenario import Scenario
+
+T = TypeVar("T")
+
+_BEGINNING = 1_800_000_000_000  # milliseconds UTC
+_HALF_AN_HOUR = 1_800.0
+_TO_RECOVER = 60.0  # seconds after the last fault: then people let go of what they hold
+_LONGEST_REQUEST = 120.0
+_LOOKS_EVERY = 1.0
+
+
+class Ran(NamedTuple):
+    """How a run went."""
+
+    seed: int
+    hash: str
+    steps: int
+    seconds: float  # of virtual time
+    broken: tuple[Broken, ...]
+    counts: Counter[str]  # what went wrong, how often
+    statuses: Counter[str]  # of executions at the end
+    lines: tuple[str, ...]
+
+
+class World:
+    """All that there is in one run."""
+
+    def __init__(self, seed: int, mixture: Mixture, scenario: Scenario, *, traces: bool = False) -> None:
+        self.seed = seed
+        self.mixture = mixture
+        self.scenario = scenario
+        self.chance = Random(seed)  # noqa: S311 - chance, not secrets
+        self.trace = Trace(keeps_lines=traces)
+        self.loop = SimulatedLoop(self.chance, self.trace, shuffled=mixture.shuffled)
+        self.heals_at = mixture.minutes * 60
+        self.down_until = 0.0
+        self.stepped = 0  # milliseconds by which the clock of the database was stepped
+        self.database = MemoryDatabase(clock=self._database_time)
+        self.server, self.outside = Life("database", self), Life("people", self)
+        self.lives: list[Life] = []
+        self.counts: Counter[str] = Counter()
+        self.oracle = Oracle(self)
+        self._wires: dict[Life, Wire] = {}
+        self._mishaps = Mishaps(self)
+        self.stop = self._mishaps.stop
+        self._people = People(self)
+
+    def _database_time(self) -> int:
+        return _BEGINNING + self.stepped + int(self.loop.time() * 1000)
+
+    # What is written down
+
+    def noted(self, life: Life | None, what: str) -> None:
+        """Take note of something that happened."""
+        self.trace.note(self.loop.time(), life.name if life is not None else "", what)
+
+    def counted(self, what: str, found: T) -> T:
+        """Count something that went wrong."""
+        self.counts[what] += 1
+        return found
+
+    # Instances
+
+    def spawn(self, number: int) -> None:
+        """Start a process."""
+        lived = sum(one.name.startswith(f"i{number}.") for one in self.lives)
+        life = Life(f"i{number}.{lived}", self)
+        drift = self.mixture.drift
+        life.rate, life.boot = 1 + self.chance.uniform(-drift, drift), self.chance.uniform(0, 1e6)
+        self.lives.append(life)
+        self.noted(life, "starts")
+        life.begin(self._open(life))
+
+    async def _open(self, life: Life) -> None:
+        wire = self._wires[life] = Wire(self, life)
+        while True:
+            engine = Engine(
+                cast("Store", wire),
+                nodes=self.scenario.functions,
+                probes=self.scenario.probes,
+                settings=self.mixture.settings,
+                machine=SimulatedMachine(life, self.chance),
+            )
+            try:
+                await engine.__aenter__()
+                break
+            except StoreError:
+                self._forget(life)
+                await asyncio.sleep(0.5)
+        life.engine = engine
+        engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
+        self.noted(life, "is ready")
+
+    def crash(self, life: Life, why: str) -> None:
+        """End a process; another takes its place after a while."""
+        if life.dead:
+            return
+        self.noted(life, f"dies: {why}")
+        self.counts[why] += 1
+        self.loop.bury(life)
+        self._forget(life)
+        for request in list(life.requests):
+            if not request.done():
+                request.set_exception(ConnectionError("the instance died"))
+        number = int(life.name[1:].partition(".")[0])
+        self.loop.call_later(self.chance.uniform(0.2, 20), self.spawn, number, context=self.outside.context)
+
+    async def restart(self, life: Life) -> None:
+        """Stop an instance in order, and start it again."""
+        engine, life.engine = life.engine, None
+        if engine is None or life.dead:
+            return
+        self.counts["restarts"] += 1
+        self.noted(life, "stops in order")
+        life.disturb(self.loop.time() + _LONGEST_REQUEST)
+        await engine.stop()
+        self.crash(life, "ended")
+
+    def _forget(self, life: Life) -> None:
+        """Let go of what a server notices at once when a process is no more."""
+        self.database.instances.discard(life.name)
+
+    def reached(self, point: CommitPoint) -> None:
+        """Decide whether a process dies, or stands still, right here."""
+        life = LIFE.get()
+        if life is None or life is self.server or life is self.outside:
+            return
+        if life.dead:
+            raise Killed
+        if self.loop.time() >= self.heals_at:
+            return
+        if self.chance.random() < self.mixture.crashes_at_points:
+            self.crash(life, f"at {point}")
+            raise Killed
+        if self.mixture.stops_at_points and self.chance.random() < self.mixture.stops_at_points:
+            self._mishaps.stop(life, self.chance.uniform(0.1, 2.5) * self.mixture.settings.lease_ttl / 1000)
+
+    def ready(self) -> list[Life]:
+        """Return the processes whose engines are open."""
+        return [life for life in self.lives if not life.dead and life.engine is not None]
+
+    def has_room(self) -> bool:
+        """Return whether somebody can take up work, and nobody is disturbed."""
+        now, found = self.loop.time(), False
+        for life in self.ready():
+            instance = life.instance
+            if instance is None or life.faulty_until > now:
+                return False
+            found = found or instance.driver.room > 0
+        return found
+
+    def pass_on(self, sender: Life, hint: Hint) -> None:
+        """Tell the other instances something that is worth a look, if it arrives."""
+        for life, wire in self._wires.items():
+            if life is sender or life.dead or wire.hear is None:
+                continue
+            if self.chance.random() >= self.mixture.lost_hints:
+                self.loop.call_later(self.chance.expovariate(500), wire.hear, hint, context=life.context)
+
+    # People
+
+    async def ask(
+        self,
+        make: Callable[[Engine], Awaitable[T]],
+        tell: Callable[[T], None] | None = None,
+        patience: float | None = None,
+    ) -> T | None:
+        """Have an instance that lives do something, as a request to it would; who loses patience hangs up."""
+        ready = self.ready()
+        if not ready:
+            return None
+        life = self.chance.choice(ready)
+        engine = life.engine
+        reply: asyncio.Future[T] = self.loop.create_future()
+        life.requests[reply] = None
+
+        async def handle() -> T:
+            if engine is None:
+                raise AssertionError("it was ready")
+            found = await make(engine)
+            if not life.dead and tell is not None:
+                tell(found)
+            return found
+
+        def handled(task: asyncio.Task[T]) -> None:
+            life.requests.pop(reply, None)
+            error = ConnectionError("hung up") if task.cancelled() else task.exception()
+            if reply.done():
+                return
+            if error is not None:
+                reply.set_exception(error)
+            else:
+                reply.set_result(task.result())
+
+        task = life.begin(handle())
+        task.add_done_callback(handled, context=self.outside.context)
+        if patience is not None:
+            self.loop.call_later(patience, task.cancel, context=life.context)
+        try:
+            async with asyncio.timeout(_LONGEST_REQUEST):
+                return await reply
+        except (LayoverError, ConnectionError, TimeoutError):
+            return None
+        except Exception as error:  # noqa: BLE001 - it is what a client would be told
+            self.oracle.breaks("NO_INTERNAL_ERROR", f"a request ended with {error!r}"[:300])
+            return None
+
+    # From the beginning to the end
+
+    def run(self) -> Ran:
+        """Play it through."""
+        watch, logger = _LogWatch(self), logging.getLogger("layover")
+        logger.addHandler(watch)
+        commit_points.watch(self.reached)
+        asyncio.set_event_loop(self.loop)
+        self.loop.set_exception_handler(self._unhandled)
+        try:
+            self.loop.run_until_complete(self.outside.begin(self._play()))
+            return self._ran()
+        finally:
+            commit_points.watch(None)
+            logger.removeHandler(watch)
+            asyncio.set_event_loop(None)
+            for life in self.lives:
+                self.loop.bury(life)
+            self.loop.close()
+
+    async def _play(self) -> None:
+        for number in range(self.mixture.instances):
+            self.spawn(number)
+        await asyncio.sleep(1)
+        for workflow in self.scenario.workflows:
+            await self._register(workflow)
+        self._people.begin()
+        self._mishaps.begin()
+        while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
+            await asyncio.sleep(_LOOKS_EVERY)
+            self.oracle.look()
+            if self.loop.time() > self.heals_at + _TO_RECOVER and await self._people.have_finished():
+                break
+        await self.oracle.final()
+
+    async def _register(self, workflow: Any) -> None:
+        while await self.ask(lambda engine: engine.register(workflow)) is None:  # noqa: ASYNC110 - as a person would
+            await asyncio.sleep(1)
+
+    def is_over(self) -> bool:
+        """Return whether every execution has come to its end."""
+        return all(head.status in CLOSED for head in self.database.heads.values())
+
+    def _ran(self) -> Ran:
+        database = self.database
+        for table in (database.heads, database.logs, database.points, database.outbox, database.commands):
+            self.trace.step(repr(sorted(table.items(), key=lambda item: str(item[0]))))
+        return Ran(
+            seed=self.seed,
+            hash=self.trace.hash,
+            steps=self.loop.steps,
+            seconds=self.loop.time(),
+            broken=tuple(self.oracle.broken.values()),
+            counts=self.counts,
+            statuses=Counter(head.status for head in database.heads.values()),
+            lines=tuple(self.trace.lines or ()),
+        )
+
+    def _unhandled(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if error is not None and not isinstance(error, Killed | StoreError | asyncio.CancelledError | ConnectionError):
+            self.oracle.breaks("NO_INTERNAL_ERROR", f"{context.get('message')} {error!r}"[:300])
+
+
+class _LogWatch(logging.Handler):
+    """Holds every error that is logged against what was done from outside."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(logging.ERROR)
+        self._world = world
+
+    def emit(self, record: logging.LogRecord) -> None:
+        life = LIFE.get()
+        if life is not None and life.dead:
+            return
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, Killed) or str(record.msg).startswith("append_unwritable"):
+            return  # it was done from outside
+        self._world.oracle.breaks("NO_INTERNAL_ERROR", f"{record.getMessage()} {error!r}"[:300])

@@ -1,0 +1,1 @@
+"""Simulated runs of the engine, and what they are to find."""
