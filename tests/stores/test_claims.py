@@ -185,6 +185,14 @@ async def test_an_older_lease_is_lost_beside_one_that_is_kept(store: Store, epoc
     assert (await head(store)).wake_at == 7_000
 
 
+async def test_a_renewal_that_was_overtaken_by_a_later_one_shortens_nothing(store: Store) -> None:
+    await create(store)
+    lease = Lease(execution_id=uid(1), epoch=1)
+    for until in (9_000, 7_000):
+        assert await store.renew(ME, [lease], until) == []
+    assert (await head(store)).wake_at == 9_000
+
+
 async def test_what_is_ours_but_not_named_is_not_renewed(store: Store) -> None:
     """A claim whose reply was lost has an owner who does not know of it."""
     await create(store, 1)

@@ -70,7 +70,7 @@ class RunPlane(Protocol):
         """Take what is due, the most urgent first; the writer of an older epoch can no longer append."""
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-        """Keep what is really driven; return the executions that were lost."""
+        """Keep what is really driven, at least until then; return the executions that were lost."""
 
     def renewals(self) -> Renewals | None:
         """Return a way to renew from another thread, if there is one."""

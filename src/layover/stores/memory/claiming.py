@@ -72,10 +72,11 @@ def _take(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
 
 
 def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    """Keep what is driven; return what was lost."""
+    """Keep what is driven; return what was lost. A request that was overtaken by a later one shortens nothing."""
     for lease in leases:
         if _is_driven(db, instance, lease):
-            db.heads[lease.execution_id] = replace(db.heads[lease.execution_id], wake_at=until)
+            head = db.heads[lease.execution_id]
+            db.heads[lease.execution_id] = replace(head, wake_at=max(head.wake_at or 0, until))
     return [lease.execution_id for lease in leases if not _is_driven(db, instance, lease)]
 
 

@@ -10,7 +10,7 @@ locked AS MATERIALIZED (
 ),
 renewed AS (
     UPDATE layover.heads AS h
-    SET wake_at = $4::bigint
+    SET wake_at = greatest(h.wake_at, $4::bigint)
     FROM locked AS l
     WHERE h.execution_id = l.execution_id AND l.ours
 )
