@@ -47,6 +47,20 @@ def test_a_slow_reply_does_not_replace_a_quick_one(machine: Machine) -> None:
     assert clock.now() == known + 4_000
 
 
+def test_the_time_may_be_wrong_by_as_much_as_the_best_reply_has_left_open_and_more_as_time_goes_by(
+    machine: Machine,
+) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=10, server_time=1_000_000)
+    assert clock.error == 5
+    hear(clock, machine, takes=4, server_time=1_000_002)
+    assert clock.error == 2
+    hear(clock, machine, takes=400, server_time=1_000_200)
+    assert clock.error == 2
+    machine.now += 60_000
+    assert clock.error == 62
+
+
 def test_after_long_a_slow_reply_is_better_than_none(machine: Machine) -> None:
     clock = ServerClock()
     hear(clock, machine, takes=2, server_time=1_000_000)

@@ -45,7 +45,7 @@ class Desk(Outside):
         if self._acts:
             await self._store.close()
             await self._store.open(instance.id)
-        clock.set(await self._store.now())
+        await clock.ask(self._store)
         self._running = instance
         return self
 

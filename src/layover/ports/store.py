@@ -298,7 +298,11 @@ class Store(RunPlane, Outboxes, Signals, Limits, Definitions, Views, Locks, Rete
         """Let go of everything; what was answered stays durable."""
 
     async def now(self) -> int:
-        """Return the time of the clock that all instances go by."""
+        """Return the time of the clock that all instances go by, as it was at some moment since this was asked."""
+
+    @property
+    def clock_error(self) -> int:
+        """By how many milliseconds that time may be wrong, in either direction."""
 
     async def check_shape(self) -> None:
         """Raise why it is not, or no longer, in the shape that this release needs."""

@@ -63,7 +63,7 @@ class Claimer:
             await driver.freed.wait()
             return True
         began = driver.loop.time()
-        driver.clock.set(await self._store.now())
+        await driver.clock.ask(self._store)
         now = await driver.claiming_time()
         self._next = now + driver.settings.poll
         lease_until = now + driver.settings.lease_ttl

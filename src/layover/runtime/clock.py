@@ -1,4 +1,9 @@
-"""One time for all instances: the database's, kept up to date between looks by the clock that never jumps."""
+"""One time for all instances: the database's, kept up to date between looks by the clock that never jumps.
+
+A reply tells the time that the database had at some moment between the question and the reply; nobody knows at which.
+So there are two times: the earliest that it may be now, and the latest. What is due, and whose leases have run out, is
+told by the earliest, so that nothing is taken from others too soon. Whether our own leases last is told by the latest.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from layover.ports.store import Store
+
 _LEAP = 1_000  # milliseconds; clocks that differ by less are put right without a word
+_DRIFT = 1_000  # two clocks may part by a millisecond in so many
 
 
 class Clock:
@@ -16,23 +24,42 @@ class Clock:
 
     def __init__(self, running: Callable[[], int]) -> None:
         self._running = running
-        self._offset: int | None = None
+        self._set_at: int | None = None
+        self._least = self._most = 0  # by which the database may be ahead of the clock that never jumps
         self._last = 0
         self.leaps = 0  # milliseconds by which the time was set forward, all in all: nobody has lived through them
 
-    def set(self, database_time: int) -> None:
-        """Take over the time that the database has now."""
-        before, self._offset = self._offset, database_time - self._running()
-        if before is not None and self._offset - before > _LEAP:
-            self.leaps += self._offset - before
+    async def ask(self, store: Store) -> None:
+        """Take over the time of the database."""
+        asked_at = self._running()
+        told = await store.now()
+        self.set(told, asked_at=asked_at, error=store.clock_error)
+
+    def set(self, database_time: int, *, asked_at: int | None = None, error: int = 0) -> None:
+        """Take over the time that the database had, with some error, at a moment since it was asked; or has now."""
+        set_at = self._running()
+        least = database_time - error - set_at
+        most = database_time + error - (set_at if asked_at is None else asked_at)
+        if self._set_at is not None:
+            drift = 1 + (set_at - self._set_at) // _DRIFT
+            known_least, known_most = self._least - drift, self._most + drift
+            if least <= known_most and known_least <= most:  # a slow reply does not unsay what a quick one has told
+                least, most = max(least, known_least), min(most, known_most)
+            if least - self._least > _LEAP:
+                self.leaps += least - self._least
+        self._least, self._most, self._set_at = least, most, set_at
 
     def now(self) -> int:
-        """Return the time."""
-        now = self._running() + (self._offset or 0)
+        """Return the time: by the clock of the database it is at least that late."""
+        now = self._running() + self._least
         if now < self._last:
             return self._last
         self._last = now
         return now
+
+    def latest(self) -> int:
+        """Return the latest time that it may be by the clock of the database."""
+        return max(self.now(), self._running() + self._most)
 
     def call_at(self, at: int, ring: Callable[[], None]) -> asyncio.Handle:
         """Have something called at a moment; whatever waits for time to pass does so here."""

@@ -211,7 +211,7 @@ class Driven:
 
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
-        return not self.dropped and self._driver.clock.now() < self.lease_until
+        return not self.dropped and self._driver.clock.latest() < self.lease_until
 
     async def regains_lease(self) -> bool:
         """Renew a lease that has run out: unless somebody else has taken the execution over, it is still ours."""

@@ -281,14 +281,14 @@ class Driver:
 
     async def claiming_time(self) -> int:
         """Return the time for a claim; nothing that is driven here is due at it, so nothing is taken from ourselves."""
-        if self.covered_until <= self.clock.now():
+        if self.covered_until <= self.clock.latest():
             await self.cover()
         return self.clock.now()
 
     def measure_cover(self) -> None:
         """Note until when the leases of all that is driven last at least, after they were renewed."""
-        latest = self.clock.now() + self.settings.lease_ttl
-        self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=latest)
+        if_none = self.clock.latest() + self.settings.lease_ttl
+        self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=if_none)
 
     def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
         """Return what a leg begins with: commands are obeyed, calls that were out are made again, due timers fire.

@@ -71,7 +71,7 @@ class Engine(Outside):
         clock = self._clock
         instance = Instance(self._store, self._registry, self._settings, clock, self._machine)
         await self._store.open(instance.id)
-        clock.set(await self._store.now())
+        await clock.ask(self._store)
         self._running = instance
         instance.listen()
         self._watchdog = self._machine.watchdog(self._settings.blocked_after / 1000)

@@ -51,17 +51,17 @@ class Keeper:
         """Renew at once unless every lease lasts beyond this moment; raise if some do not then."""
         driver = self._driver
         async with self._renewing:
-            driver.clock.set(await self._store.now())
-            if driver.covered_until > driver.clock.now():
+            await driver.clock.ask(self._store)
+            if driver.covered_until > driver.clock.latest():
                 return  # somebody else has just seen to it
             await self.renew_once()
-            if driver.covered_until <= driver.clock.now():
+            if driver.covered_until <= driver.clock.latest():
                 raise StoreUnavailable("The start of an execution has outlived its lease.", code="uncovered")
 
     async def renew_once(self) -> None:
         """Renew every lease; what was lost is dropped."""
         driver = self._driver
-        driver.clock.set(await self._store.now())
+        await driver.clock.ask(self._store)
         until = driver.clock.now() + driver.settings.lease_ttl  # taken before it is sent: it can only be too early
         kept = renewable(driver)
         if kept:

@@ -81,8 +81,8 @@ class Standby:
                 _log.critical("leases_let_go executions=%d blocked_for=%.0fs", len(self._driver.driven), seconds)
             return
         driver = self._driver
-        now, ttl = driver.clock.now(), driver.settings.lease_ttl
-        kept = [driven for driven in renewable(driver) if driven.lease_until - now < ttl / _OLD]
+        now, latest, ttl = driver.clock.now(), driver.clock.latest(), driver.settings.lease_ttl
+        kept = [driven for driven in renewable(driver) if driven.lease_until - latest < ttl / _OLD]
         if not kept:
             return
         lost = renewals.renew(driver.instance, [driven.lease for driven in kept], now + ttl, self._pause)

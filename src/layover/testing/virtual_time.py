@@ -105,7 +105,7 @@ class VirtualClock(Clock):
         super().__init__(lambda: time.now)
         self._time = time
 
-    def set(self, database_time: int) -> None:
+    def set(self, database_time: int, *, asked_at: int | None = None, error: int = 0) -> None:
         """Stay as it is: the database goes by the same time."""
 
     def now(self) -> int:

@@ -89,6 +89,11 @@ class MemoryStore(MemoryAccess):
         """Return the time of the clock that all instances go by."""
         return self.database.clock()
 
+    @property
+    def clock_error(self) -> int:
+        """By how much that time may be wrong: it is the clock itself."""
+        return 0
+
     async def check_shape(self) -> None:
         """Raise why the tables are not in the shape that this release needs."""
         await self._turn()

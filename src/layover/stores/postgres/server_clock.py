@@ -27,19 +27,26 @@ class ServerClock:
         """Return the time; the server is not asked for it."""
         return running() + self._ahead
 
+    @property
+    def error(self) -> int:
+        """By how much the time may be wrong, in either direction."""
+        return self._known_within(running()) or 0
+
     def hear(self, asked_at: int, server_time: int) -> None:
         """Take over the time that a reply tells, if it tells it better than what is known."""
         heard_at = running()
         doubt = (heard_at - asked_at + 1) // 2
-        known = self._doubt
-        if known is not None:
-            known += (heard_at - self._heard_at) // _DRIFT
+        known = self._known_within(heard_at)
         if known is None or doubt <= known:
             ahead = server_time - (asked_at + heard_at) // 2
             # What is known better now may be a little less; less than that is a clock that was set back.
             if known is None or self._ahead - ahead <= known + doubt + _STEP:
                 self._ahead = ahead
             self._doubt, self._heard_at = doubt, heard_at
+
+    def _known_within(self, at: int) -> int | None:
+        """Return how well the time is known at a moment, if it is: the longer ago a reply was, the less it tells."""
+        return None if self._doubt is None else self._doubt + (at - self._heard_at) // _DRIFT
 
     def keep_up(self, time: int) -> None:
         """Go on from a time that somebody else has had, if by ours it is still far off."""

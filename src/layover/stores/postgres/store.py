@@ -173,6 +173,11 @@ class PostgresStore(PostgresAccess):
         """Return the time of the server's clock, which all instances go by; it is not asked for that."""
         return self._clock() if self._clock is not None else self._server_clock.now()
 
+    @property
+    def clock_error(self) -> int:
+        """By how much that time may be wrong: as much as the best reply has left open."""
+        return 0 if self._clock is not None else self._server_clock.error
+
     async def check_shape(self) -> None:
         """Raise why the tables are not in the shape that this release needs."""
         await migrations.check(self._db)

@@ -171,6 +171,11 @@ class SqliteStore(SqliteAccess):
         """Return the time of the machine, which all instances on one file share."""
         return self._clock()
 
+    @property
+    def clock_error(self) -> int:
+        """By how much that time may be wrong: it is the clock itself."""
+        return 0
+
     async def check_shape(self) -> None:
         """Raise why the tables are not in the shape that this release needs."""
         await self._read(lambda db: check(db, self.path))
