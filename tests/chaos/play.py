@@ -90,6 +90,7 @@ def _play(plan: Plan, folder: Path, say: Callable[[str], None], left: ExitStack)
             line_at = time.monotonic() + _BETWEEN_LINES
         time.sleep(chance.uniform(0.3, 2))
         faults.one()
+    clock.put_right()
     say("nothing is disturbed any more")
     ended.set()
     for person in people:
