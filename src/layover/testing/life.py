@@ -129,7 +129,7 @@ class MortalStore:
     def __init__(self, store: Store, life: Life) -> None:
         self._store = store
         self._life = life
-        self.lanes = store.lanes
+        self.lanes, self.clock_error = store.lanes, store.clock_error
 
     def renewals(self) -> None:
         """Return nothing: a thread would go on renewing after the death of its engine."""
