@@ -95,10 +95,7 @@ class Threads:
             del work  # an idle thread holds on to nothing
 
     def _do(self, work: Work) -> None:
-        try:
-            tell = partial(_succeed, work.done, work.function())
-        except BaseException as error:  # noqa: BLE001 - it belongs to whoever called
-            tell = partial(_fail, work.done, error)
+        tell = done(work)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(self._ended, work, tell)
 
@@ -113,6 +110,14 @@ class Threads:
             self._on_return()
         else:
             tell()
+
+
+def done(work: Work) -> Callable[[], None]:
+    """Do some work; return what tells whoever waits for it what it came to."""
+    try:
+        return partial(_succeed, work.done, work.function())
+    except BaseException as error:  # noqa: BLE001 - it belongs to whoever called
+        return partial(_fail, work.done, error)
 
 
 def _succeed(done: asyncio.Future[object], result: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.runtime.machine import Machine
-from layover.runtime.threads import Threads
+from layover.runtime.threads import Threads, done
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,14 +53,17 @@ class SimulatedMachine(Machine):
 
 
 class _SimulatedThreads(Threads):
-    """A function that is not async runs as a whole at one moment, some time after it was handed over."""
+    """A function that is not async runs as a whole at one moment, and is said to have ended some time later."""
 
     def __init__(self, most: int, replaced: int, on_return: Callable[[], None], chance: Random) -> None:
         super().__init__(most, replaced, on_return)
         self._chance = chance
 
     def _hand_over(self, work: Work) -> None:
-        self._loop.call_later(self._chance.expovariate(_CALLS_PER_SECOND), self._do, work)
+        self._loop.call_soon(self._do, work)
+
+    def _do(self, work: Work) -> None:
+        self._loop.call_later(self._chance.expovariate(_CALLS_PER_SECOND), self._ended, work, done(work))
 
     def stop(self) -> None:
         """Let go of nothing: there are no threads."""

@@ -116,10 +116,10 @@ class Oracle:
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
-        instance, id_, call = life.instance, out.driven.id, out.call
+        id_, call = out.driven.id, out.call
         head = self._world.database.heads[id_]
         where = f"{life.name} calls {call.node} ({call.attempt}) of {id_}"
-        if instance is None or head.owner != instance.id:
+        if head.owner != life.name:
             self.breaks("CALL_HAS_LEASE", f"{where}; its owner is {head.owner}, it is {head.status}")
         log = self.log(id_)
         gate = [one for one in log if isinstance(one, ev.ExecutionPausing | ev.ExecutionResumed)]

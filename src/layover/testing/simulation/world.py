@@ -40,6 +40,7 @@ _HALF_AN_HOUR = 1_800.0
 _TO_RECOVER = 60.0  # seconds after the last fault: then people let go of what they hold
 _LONGEST_REQUEST = 120.0
 _LOOKS_EVERY = 1.0
+_MOST_TRIES = 1_000
 
 
 class Ran(NamedTuple):
@@ -105,8 +106,8 @@ class World:
         life.begin(self._open(life))
 
     async def _open(self, life: Life) -> None:
-        wire = self._wires[life] = Wire(self, life)
         while True:
+            wire = self._wires[life] = Wire(self, life)
             engine = Engine(
                 cast("Store", wire),
                 nodes=self.scenario.functions,
@@ -274,8 +275,11 @@ class World:
         await self.oracle.final()
 
     async def _register(self, workflow: Any) -> None:
-        while await self.ask(lambda engine: engine.register(workflow)) is None:  # noqa: ASYNC110 - as a person would
+        for _ in range(_MOST_TRIES):
+            if await self.ask(lambda engine: engine.register(workflow)) is not None:
+                return
             await asyncio.sleep(1)
+        raise AssertionError(f"{workflow} could not be registered")
 
     def is_over(self) -> bool:
         """Return whether every execution has come to its end."""
