@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence  # noqa: TC003 - read by pytest
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ from layover.ports.records import Claim, Enqueue, Lease
 from layover.ports.store import Store  # noqa: TC001 - read by pytest
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
 from tests.runtime.harness import (
+    Between,
     HandWound,
     Held,
     Scripted,
@@ -188,6 +189,40 @@ async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
             assert again.context.attempt == 2
             again.returns(1)
         assert await engine.result(started.id) == [1, 1]
+
+
+async def test_no_call_is_begun_after_a_pause_that_came_while_its_lease_was_renewed(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    renewing, renew = asyncio.Event(), asyncio.Event()
+
+    class Slow(Between):
+        async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+            renewing.set()
+            await renew.wait()
+            return await self.store.renew(instance, leases, until)
+
+        def renewals(self) -> None:
+            """Have only the event loop renew."""
+
+    store = Slow(tmp_path)
+    store.store = clock.store(tmp_path)
+    async with engine_on(cast("Store", store), work, **NEVER) as engine:
+        await settle(engine)
+        await engine.register(FLOW)
+        started = await engine.start("flow")
+        running = await work.begun()
+        sleep(engine, clock, 60_000)
+        running.returns(1)
+        await renewing.wait()
+        assert (await engine.pause(started.id)).status == "pausing"
+        renew.set()
+        await until(engine, started.id, lambda head: head.owner is None)
+        look(engine)
+        await until(engine, started.id, lambda head: head.status == "paused")
+        assert len(work.calls) == 1
+        await engine.resume(started.id)
+        (await work.begun()).returns(2)
+        assert await engine.result(started.id) == [1, 2]
 
 
 async def test_an_engine_that_slept_past_its_leases_goes_on_with_its_calls(tmp_path: Path) -> None:

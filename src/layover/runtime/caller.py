@@ -262,11 +262,12 @@ class Caller:
     async def _may_still(self, out: CallOut) -> bool:
         """Return whether a call may be made after all: its lease may have run out and still be ours.
 
-        If it is not, the execution is let go of.
+        If it is not, the execution is let go of; also if it was paused meanwhile, for then no call begins any more, and
+        the log has this one as begun.
         """
         if out.stopped or self._hurried:
             return False
-        if not await out.driven.regains_lease():
+        if not await out.driven.regains_lease() or out.driven.state.facts.gate != "open":
             out.driven.let_go()
         return self._may_make(out)
 

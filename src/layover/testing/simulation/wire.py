@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PER_SECOND = 500.0  # a message takes 2 ms, more or less
 _SLOW_PER_SECOND = 2.0
-_CLAIMING = ("claim", "answer")
+_LEASING = ("claim", "answer", "release")
 _LONG = 1.0  # seconds: who waits longer for a reply has been disturbed
 
 
@@ -72,8 +72,9 @@ class Wire:
             raise Killed
         fate = self._fate(name)
         if fate.error is not None or fate.told - loop.time() > _LONG:
-            # Whoever does not hear of a claim owns what it does not know of, until that lease is over.
-            lease = self._world.mixture.settings.lease_ttl / 1000 if name in _CLAIMING else 0.0
+            # Whoever does not hear of a claim owns what it does not know of, until that lease is over; and so does who
+            # gives something back in vain.
+            lease = self._world.mixture.settings.lease_ttl / 1000 if name in _LEASING else 0.0
             life.disturb(max(fate.told, fate.lands or 0.0) + lease)
         reply: asyncio.Future[Any] = loop.create_future()
         if fate.lands is None:
