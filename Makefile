@@ -1,6 +1,6 @@
 # Everything a newcomer needs. Each target sets up what it uses; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check bench torture lock clean
+.PHONY: help run demo test check bench torture simulate lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -48,6 +48,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
+	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds 3600
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/chaos.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
@@ -56,6 +57,9 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 	$(BIN)/python tools/load.py --postgres --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)
 	$(BIN)/python tools/streams.py
 	$(BIN)/python tools/streams.py --postgres
+
+simulate: .venv/ready ## run engines under seeded faults in virtual time: make simulate SEED=7 SECONDS=60
+	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds $(SECONDS)
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock
 	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \

@@ -29,6 +29,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "tools/http_reference.py": [["--check"]],
     "tools/load.py": [["--clients", "10", "--seconds", "0.5"]],
     "tools/node_types_reference.py": [["--check"]],
+    "tools/simulate.py": [["--seeds", "2"]],
     "tools/streams.py": [["--clients", "4", "--stalled", "0", "--executions", "2", "--rounds", "2"]],
     "tools/torture.py": [["--minutes", "0.01", "--processes", "1"]],
 }

@@ -136,3 +136,4 @@ def _answer(chance: Random, _row: PointRow) -> object:
 
 
 EVERYTHING = Scenario(WORKFLOWS, (work, quick, threaded), _start, _answer)
+SCENARIOS = {"everything": EVERYTHING}
