@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.stores.postgres.statements import in_schema
-from tests.stores.postgres_pins import FEW_TO_SORT, IN_ORDER, LISTS, NO_TABLE, ONLY_INSERTED, PINNED, READS_ALL, SOUGHT
+from tests.stores.postgres_pins import (
+    FEW_ROWS,
+    FEW_TO_SORT,
+    IN_ORDER,
+    LISTS,
+    NO_TABLE,
+    ONLY_INSERTED,
+    PINNED,
+    READS_ALL,
+    SOUGHT,
+)
 from tests.stores.postgres_plans import (
     is_sorted,
     nodes,
@@ -69,8 +79,9 @@ def test_a_hot_statement_seeks_in_the_right_index(grown: dict[str, Plan], young:
 
 @pytest.mark.parametrize("name", sorted(texts().keys() - READS_ALL.keys()))
 def test_no_table_is_read_from_end_to_end(grown: dict[str, Plan], young: dict[str, Plan], name: str) -> None:
-    assert scans(grown[name]) == []
-    assert scans(young[name]) == []
+    few = FEW_ROWS.get(name, [])
+    assert scans(grown[name]) in (few, [])
+    assert scans(young[name]) in (few, [])
 
 
 @pytest.mark.parametrize("name", sorted(NO_TABLE | ONLY_INSERTED))

@@ -252,9 +252,11 @@ class PostgresStore(PostgresAccess):
         if is_any and is_told_by_server and self._server_clock.has_leapt(claim.lease_until - claim.now):
             # By the clock that was set forward every lease is over. Whoever lives gets time to renew theirs.
             return Claims()
-        asked_at = running()
+        asked_at, leapt_at = running(), self._server_clock.leapt_at
         found = await claiming.claim(self._db, claim)
         self._server_clock.hear(asked_at, found.server_time)
+        if self._server_clock.leapt_at != leapt_at:  # the others have it with their next claims
+            await self._db.fetchval("stay", self._instance, self._server_clock.now())
         return found.claims
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:

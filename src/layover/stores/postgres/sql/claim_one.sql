@@ -28,6 +28,8 @@ FROM (
             ORDER BY h.wake_at
             LIMIT 1
         ) AS next_due,
-        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+        greatest(
+            (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint, (SELECT max(i.seen_at) FROM layover.instances AS i)
+        ) AS now
 ) AS n
 LEFT JOIN claimed AS c ON TRUE
