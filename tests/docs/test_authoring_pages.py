@@ -12,7 +12,8 @@ from layover.core.definitions.node_types import TYPES
 from tests.docs.pages import blocks, page
 
 PAGES = {
-    name: page(f"how-to/{name}.md") for name in ("write-a-node", "write-a-workflow-in-python", "use-it-from-scripts")
+    name: page(f"how-to/{name}.md")
+    for name in ("write-a-node", "write-a-workflow-in-python", "use-it-from-scripts", "simulate")
 }
 
 

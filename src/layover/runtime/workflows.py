@@ -35,7 +35,7 @@ class Workflows(Opened):
 
         Its version is returned. With `functions`, a node type that is neither built in nor among them is refused.
         """
-        plan = await self.accepted(_plan_of(definition, functions))
+        plan = await self.accepted(as_plan(definition, functions))
         instance = self.instance
         body = msgspec.json.encode(document(plan.definition))
         name = plan.definition.name
@@ -70,9 +70,8 @@ class Workflows(Opened):
         return self.instance.registry.names() | TYPES.keys()
 
 
-def _plan_of(
-    definition: Workflow | Plan | Path | str | Mapping[str, object], functions: Collection[str] | None
-) -> Plan:
+def as_plan(definition: Workflow | Plan | Path | str | Mapping[str, object], functions: Collection[str] | None) -> Plan:
+    """Return a workflow as it can be run, however it is given."""
     if isinstance(definition, Path):
         return load(definition.read_text(encoding="utf-8"), functions=functions)
     if not isinstance(definition, Workflow | Plan):

@@ -13,6 +13,7 @@ from layover.testing.execution import ExecutionInTest
 from layover.testing.fakes import Fake, FakeCall
 from layover.testing.kit import Layover
 from layover.testing.rehearsal import Behaviour, Rehearsal
+from layover.testing.simulation.simulating import LawBroken, Simulated, simulate
 from layover.testing.surviving import DidNotSurvive, survives_crashes
 
 __all__ = [
@@ -23,12 +24,15 @@ __all__ = [
     "ExecutionInTest",
     "Fake",
     "FakeCall",
+    "LawBroken",
     "Layover",
     "NeverSettles",
     "NoSuchPoint",
     "NobodyPlays",
     "NotFinished",
     "Rehearsal",
+    "Simulated",
     "TestKitError",
+    "simulate",
     "survives_crashes",
 ]

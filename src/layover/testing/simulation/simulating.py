@@ -1,0 +1,90 @@
+"""Simulating a workflow of one's own: the same faults and the same laws, and a seed if one of them is broken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from layover.runtime.workflows import as_plan
+from layover.testing.errors import TestKitError
+from layover.testing.simulation.mixture import drawn
+from layover.testing.simulation.oracle import LAWS
+from layover.testing.simulation.running import run
+from layover.testing.simulation.scenario import Scenario, Start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from random import Random
+
+    from layover.nodes.registry import AnyFunction
+    from layover.ports.records import PointRow
+    from layover.testing.simulation.world import Ran
+
+_MOST_LINES = 60
+
+
+class LawBroken(TestKitError):  # noqa: N818 - it says what happened
+    """A simulated run in which something did not hold that must hold whatever goes wrong."""
+
+    def __init__(self, ran: Ran) -> None:
+        self.seed = ran.seed
+        self.broken = ran.broken
+        told = [f"  {one.law} at {one.at:.3f} s: {one.seen}\n    {LAWS[one.law]}" for one in ran.broken]
+        super().__init__("\n".join([f"Seed {ran.seed} breaks what must hold:", *told, *_end_of(ran)]))
+
+
+class Simulated(NamedTuple):
+    """What was gone through without breaking a law."""
+
+    seeds: int
+    hours: float  # of virtual time
+    faults: Counter[str]  # that happened, by kind
+    statuses: Counter[str]  # in which executions ended
+
+
+def simulate(  # noqa: PLR0913 - each is named where it is given
+    workflow: Any,
+    functions: Sequence[AnyFunction] = (),
+    *,
+    inputs: Sequence[object] = (None,),
+    answers: Mapping[str, object] | None = None,
+    seeds: Iterable[int] = range(20),
+    children: Sequence[Any] = (),
+    executions: int = 10,
+    cancels: bool = False,
+) -> Simulated:
+    """Run a workflow again and again while instances die and stand still, lines are cut, clocks step and people hurry.
+
+    It is started with one of the `inputs` each time; forms are answered with what `answers` has for their node,
+    approvals are decided either way. Functions are called as they are, in virtual time: `asyncio.sleep` takes no time,
+    and there is no network, so whatever needs one is to be faked. Raises LawBroken with the first seed that breaks a
+    law; `seeds=[seed]` is the same run again.
+    """
+    name, known = as_plan(workflow, None).definition.name, dict(answers or {})
+
+    def start(chance: Random, number: int) -> Start:
+        return Start(name, chance.choice(list(inputs)), f"start-{number}" if number % 2 else None)
+
+    def answer(_chance: Random, row: PointRow) -> object:
+        return known.get(row.point.node.partition(":")[0], {})
+
+    scenario = Scenario([*children, workflow], functions, start, answer, cancels=cancels)
+    hours, faults, statuses, count = 0.0, Counter[str](), Counter[str](), 0
+    for seed in seeds:
+        ran = run(seed, scenario, drawn(seed, executions=executions), traces=True)
+        if ran.broken:
+            raise LawBroken(ran)
+        count, hours = count + 1, hours + ran.seconds / 3600
+        faults.update(ran.counts)
+        statuses.update(ran.statuses)
+    return Simulated(count, hours, faults, statuses)
+
+
+def _end_of(ran: Ran) -> list[str]:
+    """Return the last that happened before the first law was broken."""
+    lines: list[str] = []
+    for line in ran.lines:
+        lines.append(line)
+        if " BROKEN " in line:
+            break
+    return ["What happened before:", *lines[-_MOST_LINES:]]
