@@ -78,7 +78,7 @@ class Mishaps:
     def _step(self, _life: Life) -> None:
         world = self._world
         by = int(world.chance.uniform(-_LONGEST_STEP, _LONGEST_STEP))
-        world.stepped += by
+        world.step_clock(by)
         world.counts["clock_steps"] += 1
         world.noted(world.server, f"has its clock stepped by {by} ms")
         for life in world.lives:

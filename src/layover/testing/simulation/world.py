@@ -68,7 +68,8 @@ class World:
         self.loop = SimulatedLoop(self.chance, self.trace, shuffled=mixture.shuffled)
         self.heals_at = mixture.minutes * 60
         self.down_until = 0.0
-        self.stepped = 0  # milliseconds by which the clock of the database was stepped
+        self._calendar = self._ahead = 0  # milliseconds by which the clock was stepped, and the time is ahead
+        self._leapt_at: float | None = None
         self.database = MemoryDatabase(clock=self._database_time)
         self.server, self.outside = Life("database", self), Life("people", self)
         self.lives: list[Life] = []
@@ -80,7 +81,18 @@ class World:
         self._people = People(self)
 
     def _database_time(self) -> int:
-        return _BEGINNING + self.stepped + int(self.loop.time() * 1000)
+        return _BEGINNING + self._ahead + int(self.loop.time() * 1000)
+
+    def step_clock(self, milliseconds: int) -> None:
+        """Set the clock of the database; as in every real one, its time does not go back for that."""
+        self._calendar += milliseconds
+        if self._calendar > self._ahead:
+            self._ahead, self._leapt_at = self._calendar, self.loop.time()
+
+    def has_leapt(self) -> bool:
+        """Return whether the time went forward not long ago: then nobody claims, so that all can renew."""
+        lease = self.mixture.settings.lease_ttl / 1000
+        return self._leapt_at is not None and self.loop.time() < self._leapt_at + lease
 
     # What is written down
 
