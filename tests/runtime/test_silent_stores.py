@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.harness import Between, Held, call, engine_on, flow, store_in
+from layover.ports.errors import StoreUnavailable
+from tests.runtime.harness import Between, Held, call, end, engine_on, flow, store_in
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -45,3 +46,13 @@ async def test_stopping_does_not_wait_for_a_silent_store(tmp_path: Path) -> None
     assert row is not None
     assert row.head.owner is not None, "its lease is left to run out"
     await other.close()
+
+
+async def test_who_stops_is_not_told_of_a_store_that_is_out_of_reach(tmp_path: Path) -> None:
+    class Gone(Between):
+        async def close(self) -> None:
+            await self.store.close()
+            raise StoreUnavailable("There is no line.")
+
+    async with engine_on(Gone(tmp_path)) as engine:
+        await engine.register(flow(end(1)))

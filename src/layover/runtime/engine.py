@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from layover.nodes.http_addresses import anywhere, is_public
 from layover.nodes.http_node import HttpNode
 from layover.nodes.registry import Registry
+from layover.ports.errors import StoreError
 from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
 from layover.runtime.keeper import AFTER_FAILURE
@@ -123,8 +124,8 @@ class Engine(Outside):
             try:
                 async with asyncio.timeout(of_store):
                     await self._store.close()
-            except TimeoutError:
-                _log.warning("store_not_closed instance=%s", instance.id)
+            except (TimeoutError, StoreError) as error:  # whoever stops is not held up by what is out of reach
+                _log.warning("store_not_closed instance=%s error=%r", instance.id, error)
             await self._http.close()
             _log.info("engine_closed instance=%s", instance.id)
 
