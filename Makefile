@@ -48,6 +48,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
+	$(BIN)/python tools/break_runtime.py
 	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds 3600
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)

@@ -24,6 +24,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/start_up.py": [_SMALL],
     "tools/blocking_calls.py": [["--check"]],
     "tools/break_engine.py": [_SMALL],
+    "tools/break_runtime.py": [_SMALL],
     "tools/chaos.py": [["--minutes", "0.01", "--processes", "1", "--people", "1"]],
     "tools/cli_reference.py": [["--check"]],
     "tools/http_reference.py": [["--check"]],
