@@ -158,7 +158,16 @@ async def test_who_claims_has_the_time_of_whoever_heard_of_a_later_one(
         await one.claim(wish)  # it hears of the hour before the server's clock is set back again
         monkeypatch.setattr(claiming, "claim", claim)
         await other.claim(wish)
-        assert await other.now() >= now + hour
+        assert await other.now() >= now + hour - 1_000
     finally:
         await one.close()
         await other.close()
+
+
+def test_it_is_known_whether_the_server_still_tells_this_time(machine: Machine) -> None:
+    clock, found = ServerClock(), list[bool]()
+    for later, server_time in ((0, 10_000_000), (0, 9_000_000), (1_000_000, 11_000_100)):
+        machine.now += later
+        hear(clock, machine, takes=2, server_time=server_time)
+        found.append(clock.goes_ahead)
+    assert found == [False, True, False]

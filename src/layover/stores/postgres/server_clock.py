@@ -24,6 +24,7 @@ class ServerClock:
         self._doubt: int | None = None
         self._heard_at = 0
         self.leapt_at: int | None = None  # when this time last went forward by more than had passed
+        self.goes_ahead = False  # the clock was set back, and has not caught up: the server does not tell this time
 
     def now(self) -> int:
         """Return the time; the server is not asked for it."""
@@ -37,6 +38,7 @@ class ServerClock:
     def hear(self, asked_at: int, server_time: int) -> None:
         """Take over the time that a reply tells, if it tells it better than what is known."""
         heard_at = running()
+        self.goes_ahead = self.now() - server_time > heard_at - asked_at + _STEP
         doubt = (heard_at - asked_at + 1) // 2
         known = self._known_within(heard_at)
         if known is not None and doubt > known:

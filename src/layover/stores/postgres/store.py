@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         Wish,
     )
 
-_HEARTBEAT = 10.0  # seconds
+_HEARTBEAT = 10  # seconds
 _GONE_AFTER = 30_000  # milliseconds without a word, and the name of an instance may be taken again
 
 _log = logging.getLogger("layover.postgres")
@@ -194,7 +194,10 @@ class PostgresStore(PostgresAccess):
     async def _stay(self, db: Database) -> None:
         """Say again and again that this instance lives."""
         while True:
-            await asyncio.sleep(_HEARTBEAT)
+            for _ in range(_HEARTBEAT):
+                await asyncio.sleep(1)
+                if self._server_clock.goes_ahead:
+                    break  # whoever comes now has the time from nobody but us
             asked_at = running()
             try:
                 self._server_clock.hear(asked_at, await db.fetchval("stay", self._instance, await self.now()))
