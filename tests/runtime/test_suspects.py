@@ -7,7 +7,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest
 
 from layover.core.engine.events import NodeScheduled
-from layover.ports.records import Claim, Head, Lease
+from layover.ports.records import Claim
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
 from tests.runtime.harness import HandWound, Held, call, end, engine_at, engine_on, flow, look, until, until_status
 
@@ -31,10 +31,6 @@ async def lose(engine: Engine, execution_id: str, times: int) -> None:
     look(engine)
 
 
-def lease_of(head: Head) -> Lease:
-    return Lease(execution_id=head.execution_id, epoch=head.epoch)
-
-
 async def takeovers(engine: Engine, execution_id: str) -> int:
     row = await engine.instance.store.get(execution_id)
     assert row is not None
@@ -42,16 +38,13 @@ async def takeovers(engine: Engine, execution_id: str) -> int:
 
 
 async def test_making_a_lost_call_again_is_no_progress_and_its_result_is(tmp_path: Path) -> None:
-    work = Held()
-    async with engine_at(tmp_path, work, **HELD) as engine:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work, **HELD) as engine:
         await engine.register(FLOW)
         started = await engine.start("flow")
         await work.begun()
         engine.instance.driver.driven[started.id].drop()
-        row = await engine.instance.store.get(started.id)
-        assert row is not None
-        await engine.instance.store.renew(engine.instance.id, [lease_of(row.head)], 0)
-        look(engine)
+        clock.skip(engine, FAR + 1_000)
         again = await work.begun()
         assert again.context.attempt == 2
         assert await takeovers(engine, started.id) == 1
