@@ -35,4 +35,3 @@ class Scenario:
     answer: Callable[[Random, PointRow], object] = _answer  # to a form
     probes: Mapping[str, AnyFunction] = field(default_factory=dict)
     cancels: bool = True  # people cancel some executions
-    held: tuple[str, ...] = ()  # workflows whose executions may be paused at the end, for a reason of their own
