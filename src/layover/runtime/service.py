@@ -16,7 +16,7 @@ from layover.core.errors import LayoverError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from random import Random
+    from random import Random  # noqa: TID251 - what the machine gives is one
 
 _FIRST_PAUSE = 0.1  # seconds
 _LONGEST_PAUSE = 5.0
