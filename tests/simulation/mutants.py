@@ -9,7 +9,7 @@ from unittest import mock
 from msgspec.structs import replace
 
 from layover.ports.records import Claims, Outcome
-from layover.runtime import caller, clock, commit_retrier, courier, driven, keeper, quarantine
+from layover.runtime import caller, courier, driven, keeper
 from layover.stores.memory import appending, claiming, commanding, limiting, messaging
 
 if TYPE_CHECKING:
@@ -57,16 +57,12 @@ def _commands_wake_nobody(db: MemoryDatabase, head: Head, command: Any, now: int
 _take_command = commanding._take  # noqa: SLF001 - to be broken
 
 
-async def _nothing(*_: object) -> None:
-    pass
+async def _looks_never(self: courier.Courier, now: int) -> None:
+    self._look_at = now + 36_000_000
 
 
 async def _only_the_time(self: keeper.Keeper) -> None:
     await self._driver.clock.ask(self._store)
-
-
-async def _is_begun(*_: object) -> bool:
-    return True
 
 
 MUTANTS: dict[str, list[Change]] = {
@@ -76,14 +72,11 @@ MUTANTS: dict[str, list[Change]] = {
     "a renewal that was overtaken shortens a lease": [(claiming, "renew", _renewals_shorten)],
     "what is leased is claimed": [(claiming, "_found", _also_what_is_leased)],
     "messages are not written": [(appending, "_write", _messages_lost)],
-    "the outbox is not looked at": [(courier.Courier, "_look", _nothing)],
+    "the outbox is not looked at": [(courier.Courier, "_look", _looks_never)],
     "messages that were delivered stay": [(messaging, "sent", lambda *_: None)],
     "commands wake nobody": [(commanding, "_take", _commands_wake_nobody)],
     "a place under a limit is never given back": [(limiting, "free", lambda *_: [])],
-    "the time is told late": [(clock.Clock, "latest", clock.Clock.now)],
-    "a lost start has begun": [(commit_retrier.CommitRetrier, "_has_begun_it", _is_begun)],
     "nothing is claimed": [(claiming, "claim", lambda *_: Claims())],
-    "suspects are not put off": [(quarantine.Quarantine, "_backoff", lambda *_: 0)],
     "calls begin without a look at the lease": [(caller.Caller, "_may_make", lambda *_: True)],
 }
 

@@ -478,8 +478,6 @@ class SqliteStore(SqliteAccess):
             raise _not_open()
         return await self._readers.glance(work)
 
-    # Other instances
-
     # Others on this machine
 
     def _keep_up(self, locks: InstanceLocks) -> None:
