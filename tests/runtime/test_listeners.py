@@ -66,7 +66,7 @@ async def test_idle_waiters_share_their_looks(tmp_path: Path) -> None:
         assert engine.instance.listeners.waiting == {}
 
 
-async def test_what_is_driven_here_is_looked_at_once(tmp_path: Path) -> None:
+async def test_what_is_driven_here_is_told_without_a_look(tmp_path: Path) -> None:
     store, work = Watched(tmp_path), Held()
     async with engine_on(store, work, wait_poll=50) as engine:
         await engine.register(flow(call("a")))
@@ -76,23 +76,45 @@ async def test_what_is_driven_here_is_looked_at_once(tmp_path: Path) -> None:
         running = await work.begun()
         store.looks = []
         result, idle = (asyncio.ensure_future(engine.wait(one.id)) for one in (started, other))
-        for n in range(1, 6):
+        for n in range(6):
             assert await store.look_after(n) == {other.id}
         running.returns("told at once")
         assert (await result).output == "told at once"
+        assert not any(started.id in look for look in store.looks)
         idle.cancel()
 
 
-async def test_those_who_wait_outlast_an_outage(tmp_path: Path) -> None:
+async def test_what_is_told_of_a_driven_execution_is_what_the_store_says(tmp_path: Path) -> None:
     store, work = Watched(tmp_path), Held()
     async with engine_on(store, work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow")
+        await engine.register(flow(form(), call("a")))
+        started = await engine.start("flow", wait="rest")
+        store.looks = []
+        listeners = engine.instance.listeners
+        (row,) = await engine.points(started.id)
+        await engine.answer(row.point.id, {}, by="ann")
+        going_on = asyncio.ensure_future(listeners.until(started.id, lambda head: head.commands_done == 1))
+        running = await work.begun()
+        assert [await going_on] == await store.store.heads([started.id])
+        ending = asyncio.ensure_future(listeners.until(started.id, lambda head: head.owner is None))
+        running.returns("well")
+        assert [await ending] == await store.store.heads([started.id])
+        assert store.looks == []
+
+
+async def test_those_who_wait_outlast_an_outage(tmp_path: Path) -> None:
+    store = Watched(tmp_path)
+    async with engine_on(store) as engine:
+        await engine.register(flow(form()))
+        started = await engine.start("flow", wait="rest")
         store.errors = [StoreUnavailable("The line is dead.") for _ in range(3)]
-        waiting = asyncio.ensure_future(engine.result(started.id))
-        (await work.begun()).returns("well")
-        assert await waiting == "well"
+        waiting = asyncio.ensure_future(engine.wait(started.id))
+        for n in range(4):
+            await store.look_after(n)
         assert store.errors == []
+        (row,) = await engine.points(started.id)
+        await engine.answer(row.point.id, {}, by="ann")
+        assert (await waiting).status == "completed"
 
 
 @pytest.mark.parametrize(

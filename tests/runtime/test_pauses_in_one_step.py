@@ -139,7 +139,8 @@ async def pause_in_one_step(engine: Engine, store: Late, execution_id: str, *tol
     await store.written.wait()
     engine.instance.driver.driven[execution_id].feed(*told)
     pausing = asyncio.ensure_future(engine.pause(execution_id))
-    await until(engine, execution_id, lambda head: head.commands_seq == 1)
+    while not await engine.instance.store.commands(execution_id, 0):
+        pass  # it is on its way
     store.go.set()
     await pausing
 

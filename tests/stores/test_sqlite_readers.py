@@ -64,7 +64,7 @@ async def test_all_that_one_glance_sees_is_of_one_moment(readers: Readers, path:
         return before, _where(db)[0]
 
     await readers.read(_where)
-    assert await readers.glance(twice) == ([1], [1])
+    assert await readers.glance(twice, statements=2) == ([1], [1])
     assert (await readers.glance(_where))[0] == [1, 2]
 
 

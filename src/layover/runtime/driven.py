@@ -27,7 +27,7 @@ from layover.core.engine.unwritable import fail_unwritable
 from layover.core.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
-from layover.ports.records import Rest
+from layover.ports.records import Head, Rest
 from layover.runtime.alarm import Alarm
 from layover.runtime.cache import Kept
 from layover.runtime.heard import Heard
@@ -82,6 +82,8 @@ class Driven:
         "_alarm",
         "_append",
         "_by_leg",
+        "_claimed",
+        "_committed",
         "_derived",
         "_driver",
         "_inputs",
@@ -129,7 +131,7 @@ class Driven:
         lease: Lease,
         *,
         lease_until: int,
-        commands_seen: int = 0,
+        claimed: Head | None = None,
         new: NewExecution | None = None,
         priority: int = 0,
         parked: bool = False,  # it is begun here, and driven by whoever has room for it
@@ -143,7 +145,9 @@ class Driven:
         self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
-        self.heard = Heard(execution_id, commands_seen)
+        self.heard = Heard(execution_id, claimed.commands_done if claimed is not None else 0)
+        self._claimed = claimed
+        self._committed: Append | None = None  # the last append of this leg that passed
         self.new = new
         self.created: asyncio.Future[Outcome] = driver.loop.create_future()
         self.first_message: Message | None = None  # goes out with the first append
@@ -398,6 +402,7 @@ class Driven:
         """Take note that an append is durable."""
         reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
         self._refusals = 0
+        self._committed = append
         self.last_seq += append.count
         self.last_epoch = self.epoch
         meters = self._driver.meters
@@ -421,8 +426,8 @@ class Driven:
             self.new = None
             self._tell_creator(outcome)
         listeners = self._driver.listeners
-        if listeners.waiting:
-            listeners.changed(self.id)
+        if self.id in listeners.waiting and (head := self.head()) is not None:
+            listeners.committed(head)
 
     def _done(self, step: Step, secrets: dict[str, str]) -> None:
         """Act upon a step that will not be taken back, and go on."""
@@ -567,6 +572,33 @@ class Driven:
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._resters.append(waiting)
             await waiting
+
+    def head(self) -> Head | None:
+        """Return the head as the last append of this leg left it, or the claim; None before the creation."""
+        append, claimed = self._committed, self._claimed
+        if append is None:
+            return claimed
+        rest = append.rest
+        missing = rest.missing if rest is not None else ()
+        missing_since = claimed.missing_since if claimed is not None else None
+        paused_at = rest.paused_at if rest is not None else None
+        return Head(
+            execution_id=self.id,
+            workflow=self.state.facts.workflow,
+            status=append.status,
+            last_seq=self.last_seq,
+            last_epoch=self.last_epoch,
+            epoch=self.epoch,
+            priority=self.priority,
+            owner=append.owner if rest is None else None,
+            wake_at=self.lease_until if rest is None else rest.wake_at,
+            commands_seq=append.commands_seen,
+            commands_done=append.commands_seen,
+            takeovers=self.takeovers,
+            missing=missing,
+            missing_since=(append.at if missing_since is None else missing_since) if missing else None,
+            paused_at=(paused_at or self.paused_at) if append.status == "paused" else None,
+        )
 
     def keep(self) -> Kept:
         """Return the state with all that is needed to go on from it."""

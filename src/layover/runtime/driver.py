@@ -236,6 +236,11 @@ class Driver:
         entries = await self._store.history(head.execution_id, head.last_seq, 1)
         return kept._replace(last_at=entries[-1].at) if entries else kept
 
+    def own_head(self, execution_id: str) -> Head | None:
+        """Return the head of an execution that is driven here, as it stands in the store as long as the lease lasts."""
+        driven = self.driven.get(execution_id)
+        return driven.head() if driven is not None and driven.has_lease() else None
+
     def known(self, head: Head) -> Kept | None:
         """Return the state of an execution at rest or at its end, if it is kept here and still what the log says.
 
@@ -260,7 +265,7 @@ class Driver:
             kept,
             Lease(execution_id=head.execution_id, epoch=head.epoch),
             lease_until=lease_until,
-            commands_seen=head.commands_done,
+            claimed=head,
             priority=head.priority,
         )
         before = self.driven.pop(head.execution_id, None)
@@ -319,7 +324,6 @@ class Driver:
         """Keep the state of an execution that has come to rest or to its end, and tell whoever waits for that."""
         self.forget(driven)
         (self.ended if driven.state.facts.closed else self.cache).put(driven.id, driven.keep())
-        self.listeners.changed(driven.id)
         if driven.taken_up:
             self.tell_others(Hint(kind="rest", execution_id=driven.id))
         if rest.wake_at is not None:

@@ -318,8 +318,8 @@ class _Confirmed:
     def __call__(self, driven: Driven) -> None:
         """Keep the view of the first confirmed state that the caller waits for."""
         if self.view is None and (self._wait is None or _is_over(driven.state, self._wait)):
-            head = _head_of(driven, self._new)
-            self.view = execution_view(self._new, driven.state, driven.finished_at, head=head, version=self._version)
+            head, finished_at = driven.head(), driven.finished_at
+            self.view = execution_view(self._new, driven.state, finished_at, head=head, version=self._version)
 
 
 def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None) -> str:
@@ -348,20 +348,6 @@ def _is_over(state: State, wait: Until) -> bool:
         return True
     rests = bool(state.facts.started_at) and state.resting
     return rests and (wait == "rest" or (wait == "people" and state.status == "paused"))
-
-
-def _head_of(driven: Driven, new: NewExecution) -> Head:
-    """Return the head of an execution that was begun here, as its last append left it."""
-    kept, status = driven.keep(), driven.state.status
-    return Head(
-        execution_id=driven.id,
-        workflow=new.workflow,
-        status=status,
-        last_seq=kept.last_seq,
-        last_epoch=kept.last_epoch,
-        epoch=kept.last_epoch,
-        paused_at=kept.last_at if status == "paused" else None,
-    )
 
 
 def _is_closed(head: Head) -> bool:

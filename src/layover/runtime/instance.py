@@ -60,7 +60,7 @@ class Instance:
             plans=self.plans,
             meters=self.meters,
         )
-        self.listeners.driven = self.driver.driven
+        self.listeners.own_head = self.driver.own_head
         self.beginning = Beginning(store, self.driver, self.plans)
         self.switchboard = Switchboard(store, self.driver)
         self.courier = Courier(store, self.driver, self.beginning, self.switchboard)

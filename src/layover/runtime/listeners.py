@@ -1,8 +1,9 @@
 """Who waits for an execution to be as they want it.
 
-What this process commits wakes its waiters at once. What other processes did is found by looking: there is one look
-for all that are waited for, and not one for each waiter. A waiter is looked for soon after it came, then less and less
-often, at moments that all who wait as long have in common. Executions that are driven here need no look at all.
+What this process commits is told to its waiters at once, without a look at the store. What other processes did is found
+by looking: there is one look for all that are waited for, and not one for each waiter. A waiter is looked for when it
+comes, soon after, then less and less often, at moments that all who wait as long have in common. Executions that are
+driven here need no look at all, as long as the lease lasts.
 
 While the store cannot be reached, waiters wait on: the look is repeated until the store is back.
 """
@@ -18,7 +19,7 @@ from layover.ports.errors import StoreUnavailable
 from layover.runtime.errors import EngineClosed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Container
+    from collections.abc import Awaitable, Callable
 
     from layover.ports.records import Head
     from layover.ports.store import Store
@@ -47,11 +48,11 @@ class _Waiter:
 class Listeners:
     """Tells those who wait that an execution is as they want it."""
 
-    def __init__(self, store: Store, *, longest_pause: int, driven: Container[str] = ()) -> None:
+    def __init__(self, store: Store, *, longest_pause: int) -> None:
         self._store = store
         self._loop = asyncio.get_running_loop()
         self._longest = longest_pause / 1000
-        self.driven = driven  # what this instance drives: its commits are told
+        self.own_head: Callable[[str], Head | None] = _driven_elsewhere  # of what this instance drives
         self.waiting: dict[str, list[_Waiter]] = {}
         self._changed: dict[str, None] = {}  # executions to look at now, in their order
         self._look: asyncio.Task[None] | None = None
@@ -64,11 +65,17 @@ class Listeners:
             if self._look is None:
                 self._look = self._loop.create_task(self._look_at_changed())
 
+    def committed(self, head: Head) -> None:
+        """Tell those who wait for an execution what this instance has just written of it."""
+        self._found([head.execution_id], [head])
+
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
         """Return the head of an execution once it is as wanted; None if there is no such execution."""
         waiter = _Waiter(wanted, self._loop.create_future(), _FIRST_LOOK)
         self.waiting.setdefault(execution_id, []).append(waiter)
-        self.changed(execution_id)
+        head = self.own_head(execution_id)
+        if head is None or wanted(head):  # only the store knows whether commands have come that are not heard of here
+            self.changed(execution_id)
         self._look_later(execution_id, waiter)
         try:
             return await waiter.told
@@ -141,6 +148,10 @@ class Listeners:
         for execution_id, waiter in self._rounds.pop(at):
             if waiter.told.done():
                 continue
-            if execution_id not in self.driven:
+            if self.own_head(execution_id) is None:
                 self.changed(execution_id)
             self._look_later(execution_id, waiter)
+
+
+def _driven_elsewhere(_execution_id: str) -> Head | None:
+    return None

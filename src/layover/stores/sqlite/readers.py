@@ -43,14 +43,17 @@ class Readers:
         self._check_open()
         return asyncio.get_running_loop().run_in_executor(self._pool, self._on_thread, work)
 
-    async def glance(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return what a function of a connection gives that looks up a few rows by their keys."""
+    async def glance(self, work: Callable[[apsw.Connection], T], *, statements: int = 1) -> T:
+        """Return what a function of a connection gives that looks up a few rows by their keys.
+
+        One statement sees one moment of the file by itself; several do so in a transaction.
+        """
         await asyncio.sleep(0)  # whoever asks again and again must not keep others from what they ask for
         self._check_open()
         if self._near is None:
             return await self.read(work)
         try:
-            return _at_one_moment(self._near, work)
+            return work(self._near) if statements == 1 else _at_one_moment(self._near, work)
         except apsw.BusyError:
             return await self.read(work)
         except apsw.Error as error:

@@ -232,8 +232,9 @@ class SqliteStore(SqliteAccess):
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
-        read = self._glance if len(execution_ids) <= _FEW else self._read
-        return await read(lambda db: reading.load(db, execution_ids))
+        if len(execution_ids) > _FEW:
+            return await self._read(lambda db: reading.load(db, execution_ids))
+        return await self._glance(lambda db: reading.load(db, execution_ids), statements=3 * len(execution_ids))
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
@@ -246,8 +247,9 @@ class SqliteStore(SqliteAccess):
     async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
         """Read heads."""
         ids = [key(id_) for id_ in execution_ids]
-        read = self._glance if len(ids) <= _SOME_HEADS else self._read
-        return await read(lambda db: reading.heads(db, ids))
+        if len(ids) > _SOME_HEADS:
+            return await self._read(lambda db: reading.heads(db, ids))
+        return await self._glance(lambda db: reading.heads(db, ids), statements=len(ids))
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent, even by a process that came and went meanwhile."""
@@ -338,7 +340,7 @@ class SqliteStore(SqliteAccess):
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
         check_ids([execution_id])
-        return await self._glance(lambda db: limiting.admission(db, execution_id))
+        return await self._glance(lambda db: limiting.admission(db, execution_id), statements=3)
 
     # Retention
 
@@ -473,10 +475,10 @@ class SqliteStore(SqliteAccess):
             raise _not_open()
         return self._readers.read(work)
 
-    async def _glance(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def _glance(self, work: Callable[[apsw.Connection], T], *, statements: int = 1) -> T:
         if self._readers is None:
             raise _not_open()
-        return await self._readers.glance(work)
+        return await self._readers.glance(work, statements=statements)
 
     # Others on this machine
 
