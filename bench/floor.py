@@ -19,8 +19,8 @@ from layover.core.documents import document_of
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, encode_events
 from layover.runtime.ids import new_id
-from layover.stores.containment import kept_input
 from layover.stores.ids import key
+from layover.stores.json_contains import kept_input
 from layover.stores.sqlite.connection import connect, write_ahead
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL

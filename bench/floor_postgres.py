@@ -22,7 +22,7 @@ from layover.core.engine.codec import encode_events
 from layover.runtime.ids import new_id
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.appending import told_once
+from layover.stores.postgres.appends import told_once
 from layover.stores.postgres.commit_statements import MOVES, NEW, RESTING_MOVES, commit_statement
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema, statements

@@ -6,7 +6,7 @@ import pytest
 
 from layover.runtime.verify import violations
 from layover.stores.postgres import PostgresStore
-from layover.stores.postgres.eras import WEEK, era_of
+from layover.stores.postgres.weekly_partitions import WEEK, era_of
 from tests.runtime.harness import HOUR, HandWound, delay, end, engine_on, flow
 from tests.servers.postgres import ask, fresh_schema, schema_of
 

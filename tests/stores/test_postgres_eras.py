@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from layover.stores.postgres import PostgresStore, eras
+from layover.stores.postgres import PostgresStore
+from layover.stores.postgres import weekly_partitions as eras
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.database import Database
-from layover.stores.postgres.eras import WEEK, drop_empty, era_of, expendable_eras, prepare, purge_weeks
 from layover.stores.postgres.migrations import migrate
+from layover.stores.postgres.weekly_partitions import WEEK, drop_empty, era_of, expendable_eras, prepare, purge_weeks
 from tests.servers.postgres import connect, fresh_schema
 from tests.stores.conformance import commit, creation, uid
 

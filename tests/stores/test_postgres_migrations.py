@@ -14,8 +14,8 @@ from layover.stores.migrations import Migration
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import Address, read_address
 from layover.stores.postgres.database import Database
+from layover.stores.postgres.migration_lock import shape_key
 from layover.stores.postgres.migrations import check, migrate, migrations, taken
-from layover.stores.postgres.shaping import shape_key
 from tests.servers.postgres import connect, fresh_schema
 from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth, uid
 from tests.stores.listed import begin_all, lists

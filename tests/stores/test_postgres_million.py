@@ -41,15 +41,31 @@ from layover.ports.records import (
     Token,
 )
 from layover.stores.postgres import (
-    answering,
-    appending,
-    claiming,
-    commanding,
-    messaging,
+    answers as answering,
+)
+from layover.stores.postgres import (
+    appends as appending,
+)
+from layover.stores.postgres import (
+    claims as claiming,
+)
+from layover.stores.postgres import (
+    commands as commanding,
+)
+from layover.stores.postgres import (
+    outbox as messaging,
+)
+from layover.stores.postgres import (
     paging,
-    purging,
-    reading,
-    signalling,
+)
+from layover.stores.postgres import (
+    queries as reading,
+)
+from layover.stores.postgres import (
+    retention as purging,
+)
+from layover.stores.postgres import (
+    signals as signalling,
 )
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import connect

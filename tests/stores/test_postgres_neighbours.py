@@ -11,7 +11,7 @@ from layover.ports.records import Claim
 from layover.stores.instance_locks import InstanceLocks
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.neighbours import folder_of
+from layover.stores.postgres.liveness import folder_of
 from tests.servers.postgres import databases
 from tests.stores.conformance import ME, OTHER, claim, create, creation, ids, uid
 

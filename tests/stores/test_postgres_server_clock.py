@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.ports.records import Claim
-from layover.stores.postgres import PostgresStore, claiming, server_clock
+from layover.stores.postgres import PostgresStore, server_clock
+from layover.stores.postgres import claims as claiming
 from layover.stores.postgres.server_clock import ServerClock
 from tests.stores.conformance import ME, OTHER, create, uid
 

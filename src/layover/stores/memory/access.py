@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.memory import auditing, keys, replying
-from layover.stores.memory.standing import note, standings
+from layover.stores.memory import api_keys as keys
+from layover.stores.memory import audit as auditing
+from layover.stores.memory import idempotency as replying
+from layover.stores.memory.workflow_status import note, standings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
-from layover.stores.memory import auditing
-from layover.stores.memory.reading import latest
-from layover.stores.memory.standing import revive
+from layover.stores.memory import audit as auditing
+from layover.stores.memory.queries import latest
+from layover.stores.memory.workflow_status import revive
 
 if TYPE_CHECKING:
     from layover.ports.records import AuditEntry

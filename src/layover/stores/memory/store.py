@@ -10,16 +10,34 @@ from layover.ports.records import Liveness
 from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.memory import (
-    appending,
-    claiming,
-    commanding,
-    copying,
+    appends as appending,
+)
+from layover.stores.memory import (
+    claims as claiming,
+)
+from layover.stores.memory import (
+    commands as commanding,
+)
+from layover.stores.memory import (
+    database_copy as copying,
+)
+from layover.stores.memory import (
     definitions,
-    limiting,
-    messaging,
-    purging,
-    reading,
-    signalling,
+)
+from layover.stores.memory import (
+    limits as limiting,
+)
+from layover.stores.memory import (
+    outbox as messaging,
+)
+from layover.stores.memory import (
+    queries as reading,
+)
+from layover.stores.memory import (
+    retention as purging,
+)
+from layover.stores.memory import (
+    signals as signalling,
 )
 from layover.stores.memory.access import MemoryAccess
 from layover.stores.memory.database import MemoryDatabase

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.postgres import auditing, keys, replying
-from layover.stores.postgres.standing import note, standings
+from layover.stores.postgres import api_keys as keys
+from layover.stores.postgres import audit as auditing
+from layover.stores.postgres import idempotency as replying
+from layover.stores.postgres.workflow_status import note, standings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.postgres import auditing
+from layover.stores.postgres import audit as auditing
 from layover.stores.postgres.rows import version_of
 
 if TYPE_CHECKING:

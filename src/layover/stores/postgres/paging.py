@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.stores.checks import at_most, check_ids
-from layover.stores.containment import check_where
-from layover.stores.fulfilment import check_conditions, document_fulfils
+from layover.stores.filters import check_conditions, document_fulfils
+from layover.stores.json_contains import check_where
 from layover.stores.postgres.rows import execution_of
 
 if TYPE_CHECKING:

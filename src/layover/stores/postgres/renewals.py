@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
-from layover.stores.postgres import claiming
+from layover.stores.postgres import claims as claiming
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.database import Transaction
 from layover.stores.postgres.errors import OF_DRIVER, told

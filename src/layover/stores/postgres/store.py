@@ -14,30 +14,52 @@ from layover.ports.records import Claims, Liveness
 from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.postgres import (
-    appending,
-    claiming,
-    commanding,
-    copying,
+    appends as appending,
+)
+from layover.stores.postgres import (
+    claims as claiming,
+)
+from layover.stores.postgres import (
+    commands as commanding,
+)
+from layover.stores.postgres import (
+    database_copy as copying,
+)
+from layover.stores.postgres import (
     definitions,
-    eras,
-    inspecting,
-    limiting,
     locks,
-    messaging,
     migrations,
     paging,
-    purging,
-    reading,
-    signalling,
+)
+from layover.stores.postgres import (
+    inspection as inspecting,
+)
+from layover.stores.postgres import (
+    limits as limiting,
+)
+from layover.stores.postgres import (
+    outbox as messaging,
+)
+from layover.stores.postgres import (
+    queries as reading,
+)
+from layover.stores.postgres import (
+    retention as purging,
+)
+from layover.stores.postgres import (
+    signals as signalling,
+)
+from layover.stores.postgres import (
+    weekly_partitions as eras,
 )
 from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.answering import Answers, Asked
-from layover.stores.postgres.beside import SILENT_FOR, living
+from layover.stores.postgres.admin import SILENT_FOR, living
+from layover.stores.postgres.answers import Answers, Asked
+from layover.stores.postgres.batcher import Gathering
 from layover.stores.postgres.database import Database
-from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
-from layover.stores.postgres.neighbours import Neighbours, is_dead_here
+from layover.stores.postgres.liveness import Neighbours, is_dead_here
 from layover.stores.postgres.renewals import PostgresRenewals
 from layover.stores.postgres.server_clock import ServerClock, running
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from layover.stores.sqlite import auditing, keys, replying
-from layover.stores.sqlite.standing import note, standings
+from layover.stores.sqlite import api_keys as keys
+from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite import idempotency as replying
+from layover.stores.sqlite.workflow_status import note, standings
 
 if TYPE_CHECKING:
     import asyncio

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
-from layover.stores.containment import document_contains
-from layover.stores.fulfilment import as_written, document_fulfils
+from layover.stores.filters import as_written, document_fulfils
+from layover.stores.json_contains import document_contains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

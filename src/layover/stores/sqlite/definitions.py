@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
-from layover.stores.sqlite import auditing
-from layover.stores.sqlite.reading import latest
-from layover.stores.sqlite.standing import revive
+from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.queries import latest
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.workflow_status import revive
 
 if TYPE_CHECKING:
     import apsw

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from layover.stores.checks import at_most
-from layover.stores.containment import check_where
-from layover.stores.fulfilment import check_conditions, written
+from layover.stores.filters import check_conditions, written
 from layover.stores.ids import key
+from layover.stores.json_contains import check_where
 from layover.stores.sqlite.rows import HEAD_COLUMNS, execution_of
 from layover.stores.sqlite.statements import SQL
 

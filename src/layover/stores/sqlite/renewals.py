@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from layover.stores.sqlite import claiming
+from layover.stores.sqlite import claims as claiming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,22 +14,42 @@ from layover.stores.ids import key
 from layover.stores.instance_locks import InstanceLocks, Note, is_held
 from layover.stores.limits import check_wish
 from layover.stores.sqlite import (
-    appending,
-    claiming,
-    commanding,
-    copying,
+    appends as appending,
+)
+from layover.stores.sqlite import (
+    claims as claiming,
+)
+from layover.stores.sqlite import (
+    commands as commanding,
+)
+from layover.stores.sqlite import (
+    database_copy as copying,
+)
+from layover.stores.sqlite import (
     definitions,
-    inspecting,
-    limiting,
     locks,
-    messaging,
     paging,
-    purging,
-    reading,
-    signalling,
+)
+from layover.stores.sqlite import (
+    inspection as inspecting,
+)
+from layover.stores.sqlite import (
+    limits as limiting,
+)
+from layover.stores.sqlite import (
+    outbox as messaging,
+)
+from layover.stores.sqlite import (
+    queries as reading,
+)
+from layover.stores.sqlite import (
+    retention as purging,
+)
+from layover.stores.sqlite import (
+    signals as signalling,
 )
 from layover.stores.sqlite.access import SqliteAccess
-from layover.stores.sqlite.beside import living_instances
+from layover.stores.sqlite.admin import living_instances
 from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, translated, write_ahead
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.readers import Readers

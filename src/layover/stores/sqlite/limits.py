@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from layover.ports.records import CLOSED, Admission
 from layover.stores.ids import key, text
 from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
-from layover.stores.sqlite.commanding import enqueue
-from layover.stores.sqlite.reading import head_by
+from layover.stores.sqlite.commands import enqueue
+from layover.stores.sqlite.queries import head_by
 from layover.stores.sqlite.rows import place_of_row
 from layover.stores.sqlite.statements import SQL
 

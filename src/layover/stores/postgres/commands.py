@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError
 from layover.ports.records import Enqueued, Refusal
-from layover.stores.postgres import auditing
+from layover.stores.postgres import audit as auditing
 from layover.stores.postgres.rows import standing_of
 from layover.stores.refusals import execution_closed, superseded, unknown_execution
 

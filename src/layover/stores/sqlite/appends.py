@@ -14,10 +14,10 @@ import msgspec
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
-from layover.stores.containment import kept_input
 from layover.stores.ids import key
-from layover.stores.sqlite import auditing
-from layover.stores.sqlite.reading import commands_after, head_by
+from layover.stores.json_contains import kept_input
+from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.queries import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:

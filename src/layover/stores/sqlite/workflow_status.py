@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import asdict
 
-from layover.stores.sqlite import auditing
+from layover.stores.sqlite import audit as auditing
 from layover.stores.sqlite.rows import standing_of
 from layover.stores.sqlite.statements import SQL
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from layover.stores.checks import at_most, key_exists
-from layover.stores.sqlite import auditing
+from layover.stores.sqlite import audit as auditing
 from layover.stores.sqlite.rows import key_of
 from layover.stores.sqlite.statements import SQL
 

@@ -8,10 +8,10 @@ from layover.ports.errors import StoreError
 from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
 from layover.ports.records import PointFilter, Token, Wait
 from layover.stores.checks import at_most
-from layover.stores.memory import keys
-from layover.stores.memory.appending import name_of
-from layover.stores.memory.messaging import outgoing
-from layover.stores.memory.reading import get, points
+from layover.stores.memory import api_keys as keys
+from layover.stores.memory.appends import name_of
+from layover.stores.memory.outbox import outgoing
+from layover.stores.memory.queries import get, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import CLOSED, Admission, Enqueued
 from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
-from layover.stores.postgres.commanding import enqueue, until_seen
+from layover.stores.postgres.commands import enqueue, until_seen
 from layover.stores.postgres.rows import place_of_row
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.stores.checks import at_most
-from layover.stores.postgres import auditing
+from layover.stores.postgres import audit as auditing
 from layover.stores.postgres.rows import key_of
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from layover.ports.errors import StoreError
 from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
 from layover.ports.records import Token
 from layover.stores.ids import key, text
-from layover.stores.sqlite import keys
-from layover.stores.sqlite.appending import types_kept, write_tags
-from layover.stores.sqlite.limiting import save_place
-from layover.stores.sqlite.reading import commands_after
+from layover.stores.sqlite import api_keys as keys
+from layover.stores.sqlite.appends import types_kept, write_tags
+from layover.stores.sqlite.limits import save_place
+from layover.stores.sqlite.queries import commands_after
 from layover.stores.sqlite.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
 from layover.stores.sqlite.statements import SQL
 

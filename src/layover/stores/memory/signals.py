@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
-from layover.stores.memory import auditing
+from layover.stores.memory import audit as auditing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
-from layover.stores.postgres.reading import commands_of_many
+from layover.stores.postgres.queries import commands_of_many
 from layover.stores.postgres.rows import HEAD_COLUMNS, head_of
 
 if TYPE_CHECKING:

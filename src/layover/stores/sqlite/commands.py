@@ -12,11 +12,11 @@ from layover.ports.errors import StoreUnusable
 from layover.ports.records import CLOSED, ChangedPoint, Claimed, Command, Enqueue, Enqueued, Head, Refusal, Reserved
 from layover.stores.ids import key
 from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
-from layover.stores.sqlite import auditing
-from layover.stores.sqlite.appending import change_point
-from layover.stores.sqlite.reading import commands_after, head_by, point_by
-from layover.stores.sqlite.standing import standings
+from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.appends import change_point
+from layover.stores.sqlite.queries import commands_after, head_by, point_by
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.workflow_status import standings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as replaced
 
 from layover.stores.checks import at_most, key_exists
-from layover.stores.memory import auditing
+from layover.stores.memory import audit as auditing
 
 if TYPE_CHECKING:
     from layover.ports.access import Key

@@ -14,7 +14,7 @@ import asyncpg
 
 from layover.ports.errors import StoreUnavailable
 from layover.stores.postgres.database import Transaction
-from layover.stores.postgres.shaping import FOR_LONG, PATIENCE, own_connection, shaping
+from layover.stores.postgres.migration_lock import FOR_LONG, PATIENCE, own_connection, shaping
 from layover.stores.postgres.statements import in_schema
 
 if TYPE_CHECKING:

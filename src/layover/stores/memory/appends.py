@@ -21,8 +21,8 @@ from layover.ports.records import (
     Wait,
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
-from layover.stores.containment import kept_input
-from layover.stores.memory import auditing
+from layover.stores.json_contains import kept_input
+from layover.stores.memory import audit as auditing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

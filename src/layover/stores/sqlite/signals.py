@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
-from layover.stores.sqlite import auditing
+from layover.stores.sqlite import audit as auditing
 from layover.stores.sqlite.rows import signal_of, wait_of
 from layover.stores.sqlite.statements import SQL
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import Outbox
 from layover.stores.checks import at_most
-from layover.stores.memory.appending import name_of
+from layover.stores.memory.appends import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from msgspec.structs import asdict
 
 from layover.ports.records import ExecutionRow, Loaded
 from layover.stores.checks import at_most, check_ids
-from layover.stores.containment import check_where, document_contains
-from layover.stores.fulfilment import check_conditions, document_fulfils
-from layover.stores.gauging import summed_up
+from layover.stores.filters import check_conditions, document_fulfils
+from layover.stores.gauges import summed_up
+from layover.stores.json_contains import check_where, document_contains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ import msgspec
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
 from layover.stores.ids import key
-from layover.stores.sqlite.appending import types_kept
-from layover.stores.sqlite.reading import commands_after, head_by
+from layover.stores.sqlite.appends import types_kept
+from layover.stores.sqlite.queries import commands_after, head_by
 from layover.stores.sqlite.rows import head_of, missing_of
 from layover.stores.sqlite.statements import SQL
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
-from layover.stores.memory.appending import given_back
+from layover.stores.memory.appends import given_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

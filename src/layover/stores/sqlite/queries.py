@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most
-from layover.stores.gauging import summed_up
+from layover.stores.gauges import summed_up
 from layover.stores.ids import key
 from layover.stores.sqlite.rows import (
     command_of,

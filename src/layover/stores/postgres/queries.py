@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from layover.core.engine.events import PointKind
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most, check_ids
-from layover.stores.gauging import summed_up
+from layover.stores.gauges import summed_up
 from layover.stores.postgres.rows import (
     EXECUTION_COLUMNS,
     command_of,

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from layover.ports.records import CLOSED, Admission
 from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
-from layover.stores.memory.commanding import enqueue
-from layover.stores.memory.messaging import hasten
+from layover.stores.memory.commands import enqueue
+from layover.stores.memory.outbox import hasten
 
 if TYPE_CHECKING:
     from layover.ports.records import Place, Wish

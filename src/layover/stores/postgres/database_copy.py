@@ -12,9 +12,10 @@ from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, Used
 from layover.ports.records import Token
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
-from layover.stores.postgres import eras, keys
-from layover.stores.postgres.limiting import save_places
-from layover.stores.postgres.reading import commands_of_many
+from layover.stores.postgres import api_keys as keys
+from layover.stores.postgres import weekly_partitions as eras
+from layover.stores.postgres.limits import save_places
+from layover.stores.postgres.queries import commands_of_many
 from layover.stores.postgres.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreError, StoreUnusable
 from layover.ports.records import CLOSED, Claimed, Command, Refusal, Reserved
-from layover.stores.postgres import auditing
-from layover.stores.postgres.commanding import until_seen
-from layover.stores.postgres.gathering import Gathering
+from layover.stores.postgres import audit as auditing
+from layover.stores.postgres.batcher import Gathering
+from layover.stores.postgres.commands import until_seen
 from layover.stores.postgres.rows import HEAD_COLUMNS, command_of, head_of, point_of
 from layover.stores.refusals import execution_closed, point_closed, unknown_point
 

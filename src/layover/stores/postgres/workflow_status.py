@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple
 
-from layover.stores.postgres import auditing
+from layover.stores.postgres import audit as auditing
 from layover.stores.postgres.rows import standing_of
 
 if TYPE_CHECKING:

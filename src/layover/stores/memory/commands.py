@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.records import CLOSED, ChangedPoint, Command, Enqueue, Enqueued, Refusal, Reserved
-from layover.stores.memory import auditing
-from layover.stores.memory.appending import change_point
-from layover.stores.memory.claiming import claim
+from layover.stores.memory import audit as auditing
+from layover.stores.memory.appends import change_point
+from layover.stores.memory.claims import claim
 from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
 
 if TYPE_CHECKING:

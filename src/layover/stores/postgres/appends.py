@@ -14,9 +14,9 @@ from msgspec.structs import astuple
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, point_exists
-from layover.stores.containment import kept_input
+from layover.stores.json_contains import kept_input
 from layover.stores.postgres.commit_statements import KEEPING, MOVES, NEW, RESTING_MOVES, commit_statement
-from layover.stores.postgres.reading import commands_after
+from layover.stores.postgres.queries import commands_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
