@@ -41,31 +41,15 @@ from layover.ports.records import (
     Token,
 )
 from layover.stores.postgres import (
-    answers as answering,
-)
-from layover.stores.postgres import (
-    appends as appending,
-)
-from layover.stores.postgres import (
-    claims as claiming,
-)
-from layover.stores.postgres import (
-    commands as commanding,
-)
-from layover.stores.postgres import (
-    outbox as messaging,
-)
-from layover.stores.postgres import (
+    answers,
+    appends,
+    claims,
+    commands,
+    outbox,
     paging,
-)
-from layover.stores.postgres import (
-    queries as reading,
-)
-from layover.stores.postgres import (
-    retention as purging,
-)
-from layover.stores.postgres import (
-    signals as signalling,
+    queries,
+    retention,
+    signals,
 )
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import connect
@@ -156,49 +140,49 @@ POINTS = PointFilter(limit=50)
 WAITING = msgspec.structs.replace(POINTS, status=("open",))
 
 DEEDS: dict[str, Deed] = {
-    "claim_due": lambda db: claiming.claim(db, CLAIM),
-    "claim_one": lambda db: claiming.claim(db, msgspec.structs.replace(CLAIM, execution_id=uid(105))),
-    "commit of moves": lambda db: appending.commit(db, [move(x) for x in some(1)]),
-    "commit of resting moves": lambda db: appending.commit(db, [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]),
-    "commit of new ones": lambda db: appending.commit(db, [beginning(x) for x in some(1)]),
-    "commit of everything": lambda db: appending.commit(db, everything()),
-    "renew": lambda db: claiming.renew(db, "me", LEASES, NOW + 60_000),
-    "release": lambda db: claiming.release(db, "me", LEASES, NOW, (), None),
-    "load": lambda db: reading.load_for_all(db, [[uid(x) for x in some(1)]]),
-    "heads": lambda db: reading.heads(db, [uid(x) for x in some(1)]),
-    "command_by_source": lambda db: reading.is_taken(db, uid(105), "api:1"),
-    "unread": lambda db: reading.unread(db, [(uid(x), 0) for x in some(1)]),
-    "commands_of_many": lambda db: reading.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),
-    "enqueue": lambda db: commanding.enqueue(
+    "claim_due": lambda db: claims.claim(db, CLAIM),
+    "claim_one": lambda db: claims.claim(db, msgspec.structs.replace(CLAIM, execution_id=uid(105))),
+    "commit of moves": lambda db: appends.commit(db, [move(x) for x in some(1)]),
+    "commit of resting moves": lambda db: appends.commit(db, [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]),
+    "commit of new ones": lambda db: appends.commit(db, [beginning(x) for x in some(1)]),
+    "commit of everything": lambda db: appends.commit(db, everything()),
+    "renew": lambda db: claims.renew(db, "me", LEASES, NOW + 60_000),
+    "release": lambda db: claims.release(db, "me", LEASES, NOW, (), None),
+    "load": lambda db: queries.load_for_all(db, [[uid(x) for x in some(1)]]),
+    "heads": lambda db: queries.heads(db, [uid(x) for x in some(1)]),
+    "command_by_source": lambda db: queries.is_taken(db, uid(105), "api:1"),
+    "unread": lambda db: queries.unread(db, [(uid(x), 0) for x in some(1)]),
+    "commands_of_many": lambda db: queries.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),
+    "enqueue": lambda db: commands.enqueue(
         db, [Enqueue(execution_id=uid(x), kind="Pause", body=b"{}") for x in some(2)], NOW
     ),
-    "answer": lambda db: answering.attempt(db, [answering.Asked(approval("p105"), "api:1", NOW, CLAIM)]),
-    "messages_due": lambda db: messaging.outbox(db, NOW, SOME),
-    "messages_of": lambda db: messaging.outgoing(db, uid(100)),
-    "token": lambda db: messaging.token(db, hashlib.sha256(b"p106").digest()),
-    "waits": lambda db: signalling.waits(db, "paid", "k0"),
-    "signals": lambda db: signalling.signals(db, "paid", "k5", 0),
-    "signals_undispatched": lambda db: signalling.undispatched(db, NOW, SOME),
-    "expendable": lambda db: purging.expendable(db, NOW, SOME, None),
-    "execution": lambda db: reading.get(db, uid(100)),
-    "history": lambda db: reading.history(db, uid(100), 0, 100),
+    "answer": lambda db: answers.attempt(db, [answers.Asked(approval("p105"), "api:1", NOW, CLAIM)]),
+    "messages_due": lambda db: outbox.outbox(db, NOW, SOME),
+    "messages_of": lambda db: outbox.outgoing(db, uid(100)),
+    "token": lambda db: outbox.token(db, hashlib.sha256(b"p106").digest()),
+    "waits": lambda db: signals.waits(db, "paid", "k0"),
+    "signals": lambda db: signals.signals(db, "paid", "k5", 0),
+    "signals_undispatched": lambda db: signals.undispatched(db, NOW, SOME),
+    "expendable": lambda db: retention.expendable(db, NOW, SOME, None),
+    "execution": lambda db: queries.get(db, uid(100)),
+    "history": lambda db: queries.history(db, uid(100), 0, 100),
     "page": lambda db: paging.page(db, PAGE),
     "page_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
     "page_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
     "page_of_input": lambda db: paging.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
     "page_of_status": lambda db: paging.page(db, msgspec.structs.replace(PAGE, status=("paused", "running"))),
     "page_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
-    "paused": lambda db: reading.paused(db, PausedFilter(limit=50)),
-    "paused_of": lambda db: reading.paused(db, PausedFilter(limit=50, workflow="w7")),
-    "point": lambda db: reading.point_by(db, "p105"),
-    "points": lambda db: reading.points(db, POINTS),
-    "points_of_execution": lambda db: reading.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
-    "points_waiting": lambda db: reading.points(db, WAITING),
-    "points_waiting_of": lambda db: reading.points(
+    "paused": lambda db: queries.paused(db, PausedFilter(limit=50)),
+    "paused_of": lambda db: queries.paused(db, PausedFilter(limit=50, workflow="w7")),
+    "point": lambda db: queries.point_by(db, "p105"),
+    "points": lambda db: queries.points(db, POINTS),
+    "points_of_execution": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
+    "points_waiting": lambda db: queries.points(db, WAITING),
+    "points_waiting_of": lambda db: queries.points(
         db, msgspec.structs.replace(WAITING, workflow="w7", kind="approval")
     ),
-    "points_waiting_of_kind": lambda db: reading.points(db, msgspec.structs.replace(WAITING, kind="approval")),
-    "points_waiting_of_workflow": lambda db: reading.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
+    "points_waiting_of_kind": lambda db: queries.points(db, msgspec.structs.replace(WAITING, kind="approval")),
+    "points_waiting_of_workflow": lambda db: queries.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
 }
 
 
@@ -246,7 +230,7 @@ def has_worked(given: object) -> bool:
             return all(isinstance(one, Outcome) and one.verdict == "passed" for one in given)
         case [Enqueued() | Refusal(), *_] | Refusal():
             return not isinstance(given, Refusal) and all(isinstance(one, Enqueued) for one in given)
-        case claiming.Found():
+        case claims.Found():
             return len(given.claims.claimed) in (1, SOME)
         case _:
             return bool(given)

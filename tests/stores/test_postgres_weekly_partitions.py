@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from layover.stores.postgres import PostgresStore
-from layover.stores.postgres import weekly_partitions as eras
+from layover.stores.postgres import PostgresStore, weekly_partitions
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.migrations import migrate
@@ -321,7 +320,7 @@ async def test_a_week_with_one_execution_that_is_needed_stays_as_it_is(
     async def all_weeks(_db: Database, _before: int) -> list[int]:
         return [2_900]  # as if it had been so a moment ago
 
-    monkeypatch.setattr(eras, "expendable_eras", all_weeks)
+    monkeypatch.setattr(weekly_partitions, "expendable_eras", all_weeks)
     assert await purge_weeks(place.db, LATER) == 0
     assert await place.rows() == before
     assert await place.partitions() == names(2_900, 2_901, 2_902)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.memory import api_keys as keys
-from layover.stores.memory import audit as auditing
-from layover.stores.memory import idempotency as replying
+from layover.stores.memory import api_keys, audit, idempotency
 from layover.stores.memory.workflow_status import note, standings
 
 if TYPE_CHECKING:
@@ -27,51 +25,51 @@ class MemoryAccess:
 
     async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
         """List what was done."""
-        return auditing.audit(await self._turn(), wanted)
+        return audit.list_audit(await self._turn(), wanted)
 
     async def forget_audit(self, before: int, most: int) -> int:
         """Delete old entries."""
-        return auditing.forget(await self._turn(), before, most)
+        return audit.delete_old_audit(await self._turn(), before, most)
 
     # Keys
 
     async def add_key(self, key: Key, audit: AuditEntry) -> None:
         """Keep a key."""
-        keys.add(await self._turn(), key, audit)
+        api_keys.add(await self._turn(), key, audit)
 
     async def replace_key(self, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
         """Keep a key in the place of another."""
-        return keys.replace(await self._turn(), key_id, by, ends_at, audit)
+        return api_keys.replace(await self._turn(), key_id, by, ends_at, audit)
 
     async def end_key(self, key_id: str, now: int, audit: AuditEntry) -> bool:
         """End a key."""
-        return keys.end(await self._turn(), key_id, now, audit)
+        return api_keys.end(await self._turn(), key_id, now, audit)
 
     async def key(self, hash_: bytes) -> Key | None:
         """Find a key by its hash."""
-        return keys.by_hash(await self._turn(), hash_)
+        return api_keys.by_hash(await self._turn(), hash_)
 
     async def keys(self, after: str, limit: int) -> list[Key]:
         """List keys."""
-        return keys.keys(await self._turn(), after, limit)
+        return api_keys.keys(await self._turn(), after, limit)
 
     # Replies
 
     async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
         """Note that a request is being worked at, or find what is known of it."""
-        return replying.begin(await self._turn(), reply, now)
+        return idempotency.begin(await self._turn(), reply, now)
 
     async def end_reply(self, reply: Reply) -> None:
         """Keep what was answered."""
-        replying.end(await self._turn(), reply)
+        idempotency.end(await self._turn(), reply)
 
     async def drop_reply(self, scope: str, key: str) -> None:
         """Forget that a request was worked at."""
-        replying.drop(await self._turn(), scope, key)
+        idempotency.drop(await self._turn(), scope, key)
 
     async def forget_replies(self, now: int, most: int) -> int:
         """Delete what is no longer kept."""
-        return replying.forget(await self._turn(), now, most)
+        return idempotency.forget(await self._turn(), now, most)
 
     # Standings
 

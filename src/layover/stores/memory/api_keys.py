@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as replaced
 
 from layover.stores.checks import at_most, key_exists
-from layover.stores.memory import audit as auditing
+from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from layover.ports.access import Key
@@ -20,7 +20,7 @@ def add(db: MemoryDatabase, key: Key, audit: AuditEntry) -> None:
     if is_there(db, key):
         raise key_exists(key)
     db.keys[key.id] = key
-    auditing.write(db, audit)
+    write_audit(db, audit)
 
 
 def is_there(db: MemoryDatabase, key: Key) -> bool:
@@ -44,7 +44,7 @@ def end(db: MemoryDatabase, key_id: str, now: int, audit: AuditEntry) -> bool:
     if key is None or (key.ended_at is not None and key.ended_at <= now):
         return False
     db.keys[key_id] = replaced(key, ended_at=now)
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return True
 
 

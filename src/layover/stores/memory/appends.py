@@ -22,7 +22,7 @@ from layover.ports.records import (
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.json_contains import kept_input
-from layover.stores.memory import audit as auditing
+from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,7 +108,7 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.ends.pop(id_, None)
         if append.status in CLOSED:
             db.ends[id_] = (append.at, append.closed)
-    auditing.write(db, append.audit)
+    write_audit(db, append.audit)
 
 
 def name_of(message: Message) -> tuple[str, int, str]:

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from layover.stores.memory.database import MemoryDatabase
 
 
-def write(db: MemoryDatabase, entry: AuditEntry | None) -> None:
+def write_audit(db: MemoryDatabase, entry: AuditEntry | None) -> None:
     """Write what somebody did, if it was anybody; an act of several parts is written once."""
     if entry is not None:
         db.audit.setdefault((entry.at, entry.id), entry)
 
 
-def audit(db: MemoryDatabase, wanted: AuditFilter) -> list[AuditEntry]:
+def list_audit(db: MemoryDatabase, wanted: AuditFilter) -> list[AuditEntry]:
     """List entries, newest first."""
     names = sorted((name for name in db.audit if wanted.after is None or name < wanted.after), reverse=True)
     found = [db.audit[name] for name in names if _is_wanted(db.audit[name], wanted)]
@@ -36,7 +36,7 @@ def _is_wanted(entry: AuditEntry, wanted: AuditFilter) -> bool:
     )
 
 
-def forget(db: MemoryDatabase, before: int, most: int) -> int:
+def delete_old_audit(db: MemoryDatabase, before: int, most: int) -> int:
     """Delete old entries, the oldest first."""
     old = sorted(name for name in db.audit if name[0] < before)[: at_most(most)]
     for name in old:

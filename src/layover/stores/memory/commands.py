@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.records import CLOSED, ChangedPoint, Command, Enqueue, Enqueued, Refusal, Reserved
-from layover.stores.memory import audit as auditing
 from layover.stores.memory.appends import change_point
+from layover.stores.memory.audit import write_audit
 from layover.stores.memory.claims import claim
 from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
 
@@ -42,7 +42,7 @@ def _enqueue(db: MemoryDatabase, command: Enqueue, now: int) -> Enqueued | Refus
         return Enqueued(n=before, owner=head.owner, repeated=True)
     if head.status in CLOSED:
         return execution_closed(head.status)
-    auditing.write(db, command.audit)
+    write_audit(db, command.audit)
     return Enqueued(n=_take(db, head, command, now), owner=head.owner)
 
 
@@ -55,7 +55,7 @@ def _take(db: MemoryDatabase, head: Head, command: Enqueue, now: int) -> int:
     return n
 
 
-def answer(
+def take_answer(
     db: MemoryDatabase, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
 ) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
@@ -76,7 +76,7 @@ def answer(
     if point is found.point:  # the same person said the same before
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, found.execution_id, now, ChangedPoint(point=point))
-    auditing.write(db, audit)
+    write_audit(db, audit)
     command = Enqueue(execution_id=found.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source)
     taken = _reserved(head, point, _take(db, head, command, now))
     if wish is None or head.owner is not None:

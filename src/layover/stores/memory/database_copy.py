@@ -8,7 +8,7 @@ from layover.ports.errors import StoreError
 from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
 from layover.ports.records import PointFilter, Token, Wait
 from layover.stores.checks import at_most
-from layover.stores.memory import api_keys as keys
+from layover.stores.memory import api_keys
 from layover.stores.memory.appends import name_of
 from layover.stores.memory.outbox import outgoing
 from layover.stores.memory.queries import get, points
@@ -87,7 +87,7 @@ def _check(db: MemoryDatabase, batch: Batch) -> None:
         or any((version.workflow, version.number) in versions for version in batch.versions)
         or any(kept.signal.id in db.signals for kept in batch.signals)
         or any(rate.name in db.rates for rate in batch.rates)
-        or any(keys.is_there(db, key) for key in batch.keys)
+        or any(api_keys.is_there(db, key) for key in batch.keys)
         or any(standing.workflow in db.standings for standing in batch.standings)
         or any((entry.at, entry.id) in db.audit for entry in batch.audit)
     ):

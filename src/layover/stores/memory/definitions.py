@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
-from layover.stores.memory import audit as auditing
+from layover.stores.memory.audit import write_audit
 from layover.stores.memory.queries import latest
 from layover.stores.memory.workflow_status import revive
 
@@ -20,10 +20,10 @@ def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: in
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
     if newest is not None and newest.hash == hash_:
         if is_revived:
-            auditing.write(db, audit)
+            write_audit(db, audit)
         return newest
     number = newest.number + 1 if newest is not None else 1
     version = Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=now)
     db.versions.append(version)
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return version

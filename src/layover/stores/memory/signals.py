@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
-from layover.stores.memory import audit as auditing
+from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ def keep(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
         return False
     db.signals[signal.id] = signal
     db.undispatched.add(signal.id)
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return True
 
 

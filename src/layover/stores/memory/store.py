@@ -10,36 +10,18 @@ from layover.ports.records import Liveness
 from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.memory import (
-    appends as appending,
-)
-from layover.stores.memory import (
-    claims as claiming,
-)
-from layover.stores.memory import (
-    commands as commanding,
-)
-from layover.stores.memory import (
-    database_copy as copying,
-)
-from layover.stores.memory import (
+    claims,
+    database_copy,
     definitions,
-)
-from layover.stores.memory import (
-    limits as limiting,
-)
-from layover.stores.memory import (
-    outbox as messaging,
-)
-from layover.stores.memory import (
-    queries as reading,
-)
-from layover.stores.memory import (
-    retention as purging,
-)
-from layover.stores.memory import (
-    signals as signalling,
+    limits,
+    outbox,
+    queries,
+    retention,
+    signals,
 )
 from layover.stores.memory.access import MemoryAccess
+from layover.stores.memory.appends import commit, commit_informed
+from layover.stores.memory.commands import enqueue, take_answer
 from layover.stores.memory.database import MemoryDatabase
 
 if TYPE_CHECKING:
@@ -96,7 +78,7 @@ class MemoryStore(MemoryAccess):
             raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
         self.database.instances.add(instance)
         self._instance = instance
-        claiming.orphan(self.database, instance, self.database.clock())
+        claims.orphan(self.database, instance, self.database.clock())
 
     async def close(self) -> None:
         """Let go; the database stays."""
@@ -128,22 +110,22 @@ class MemoryStore(MemoryAccess):
     async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
         """Write appends."""
         checked = checked_appends(appends)
-        return appending.commit(await self._turn(), checked)
+        return commit(await self._turn(), checked)
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
         """Write an append, decided again if it must be."""
         (checked,) = checked_appends([append])
-        return appending.commit_informed(await self._turn(), checked, decide)
+        return commit_informed(await self._turn(), checked, decide)
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
-        return claiming.claim(await self._turn(), claim)
+        return claims.claim(await self._turn(), claim)
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        return claiming.renew(await self._turn(), instance, leases, until)
+        return claims.renew(await self._turn(), instance, leases, until)
 
     def renewals(self) -> None:
         """Return nothing: nobody but this process can take anything over."""
@@ -158,62 +140,62 @@ class MemoryStore(MemoryAccess):
     ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        claiming.release(await self._turn(), instance, leases, wake_at, missing, held_at)
+        claims.release(await self._turn(), instance, leases, wake_at, missing, held_at)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
-        return reading.load(await self._turn(), execution_ids)
+        return queries.load(await self._turn(), execution_ids)
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
-        return reading.commands(await self._turn(), execution_id, after)
+        return queries.commands(await self._turn(), execution_id, after)
 
     async def is_taken(self, execution_id: str, source: str) -> bool:
         """Tell whether there was a command from a source."""
-        return reading.is_taken(await self._turn(), execution_id, source)
+        return queries.is_taken(await self._turn(), execution_id, source)
 
     async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
         """Read heads."""
-        return reading.heads(await self._turn(), execution_ids)
+        return queries.heads(await self._turn(), execution_ids)
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent."""
-        return reading.unread(await self._turn(), seen)
+        return queries.unread(await self._turn(), seen)
 
     async def enqueue(
         self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
     ) -> list[Enqueued | Refusal]:
         """Take commands."""
         check_ids(command.execution_id for command in commands)
-        return commanding.enqueue(await self._turn(), commands, now, standing)
+        return enqueue(await self._turn(), commands, now, standing)
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
     ) -> Reserved | Refusal:
         """Take an answer."""
         check_texts(answer.point, source)
-        return commanding.answer(await self._turn(), answer, source, now, wish, audit)
+        return take_answer(await self._turn(), answer, source, now, wish, audit)
 
     # Outboxes
 
     async def outbox(self, now: int, most: int) -> Outbox:
         """Read messages that are due."""
-        return messaging.outbox(await self._turn(), now, most)
+        return outbox.outbox(await self._turn(), now, most)
 
     async def sent(self, messages: Sequence[Message]) -> None:
         """Forget messages that have arrived."""
         check_ids(message.sender for message in messages)
-        messaging.sent(await self._turn(), messages)
+        outbox.sent(await self._turn(), messages)
 
     async def postpone(self, message: Message, due_at: int) -> None:
         """Keep a message for later."""
         check_ids([message.sender])
-        messaging.postpone(await self._turn(), message, due_at)
+        outbox.postpone(await self._turn(), message, due_at)
 
     async def outgoing(self, sender: str) -> list[Message]:
         """Read the messages of one execution."""
         check_ids([sender])
-        return messaging.outgoing(await self._turn(), sender)
+        return outbox.outgoing(await self._turn(), sender)
 
     async def token(self, hash_: bytes) -> Wait | None:
         """Find the point that a token belongs to."""
@@ -223,27 +205,27 @@ class MemoryStore(MemoryAccess):
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return signalling.keep(await self._turn(), signal, audit)
+        return signals.keep(await self._turn(), signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
-        return signalling.waits(await self._turn(), name, key)
+        return signals.waits(await self._turn(), name, key)
 
     async def signals(self, name: str, key: str, since: int) -> list[Signal]:
         """Read signals."""
-        return signalling.signals(await self._turn(), name, key, since)
+        return signals.signals(await self._turn(), name, key, since)
 
     async def undispatched(self, before: int, most: int) -> list[Signal]:
         """Read signals whose waits have not all been told."""
-        return signalling.undispatched(await self._turn(), before, most)
+        return signals.undispatched(await self._turn(), before, most)
 
     async def dispatched(self, ids: Sequence[str]) -> None:
         """Note that all who waited for signals have been told."""
-        signalling.dispatched(await self._turn(), ids)
+        signals.dispatched(await self._turn(), ids)
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return signalling.forget(await self._turn(), before, most)
+        return signals.forget(await self._turn(), before, most)
 
     # Limits
 
@@ -251,27 +233,27 @@ class MemoryStore(MemoryAccess):
         """Let an execution begin, or keep its place."""
         check_ids([wish.execution_id])
         check_wish(wish)
-        return limiting.admit(await self._turn(), wish, now)
+        return limits.admit(await self._turn(), wish, now)
 
     async def free(self, execution_id: str, now: int) -> list[str]:
         """Give back the slot, or the place in line, of an execution."""
         check_ids([execution_id])
-        return limiting.free(await self._turn(), execution_id, now)
+        return limits.free(await self._turn(), execution_id, now)
 
     async def forget_rates(self, now: int) -> int:
         """Delete rates that nothing is used of."""
-        return limiting.forget_rates(await self._turn(), now)
+        return limits.forget_rates(await self._turn(), now)
 
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
         check_ids([execution_id])
-        return limiting.admission(await self._turn(), execution_id)
+        return limits.admission(await self._turn(), execution_id)
 
     # Retention
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
         """Read executions that nobody needs."""
-        return purging.expendable(await self._turn(), before, most, workflow)
+        return retention.expendable(await self._turn(), before, most, workflow)
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
         """Nothing is kept by weeks here."""
@@ -281,29 +263,29 @@ class MemoryStore(MemoryAccess):
     async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return purging.purge(await self._turn(), execution_ids, before)
+        return retention.purge(await self._turn(), execution_ids, before)
 
     # Moving
 
     async def sizes(self, after: str, most: int) -> list[Size]:
         """Read how large executions are."""
-        return copying.sizes(await self._turn(), after, most)
+        return database_copy.sizes(await self._turn(), after, most)
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
         """Read all there is of executions."""
-        return copying.wholes(await self._turn(), execution_ids)
+        return database_copy.wholes(await self._turn(), execution_ids)
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
-        return copying.kept_signals(await self._turn(), after, most)
+        return database_copy.kept_signals(await self._turn(), after, most)
 
     async def used_rates(self, after: str, most: int) -> list[UsedRate]:
         """Read what is used of rates."""
-        return copying.used_rates(await self._turn(), after, most)
+        return database_copy.used_rates(await self._turn(), after, most)
 
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
-        copying.keep(await self._turn(), batch)
+        database_copy.keep(await self._turn(), batch)
 
     # Definitions
 
@@ -315,41 +297,41 @@ class MemoryStore(MemoryAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return reading.version(await self._turn(), hash_)
+        return queries.version(await self._turn(), hash_)
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return reading.latest(await self._turn(), workflow)
+        return queries.latest(await self._turn(), workflow)
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return reading.versions(await self._turn(), workflow)
+        return queries.versions(await self._turn(), workflow)
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return reading.workflows(await self._turn(), after, limit)
+        return queries.workflows(await self._turn(), after, limit)
 
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:
         """Find an execution."""
-        return reading.get(await self._turn(), execution_id)
+        return queries.get(await self._turn(), execution_id)
 
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions."""
-        return reading.page(await self._turn(), wanted)
+        return queries.page(await self._turn(), wanted)
 
     async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
-        return reading.paused(await self._turn(), wanted)
+        return queries.paused(await self._turn(), wanted)
 
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
-        return reading.history(await self._turn(), execution_id, since, limit)
+        return queries.history(await self._turn(), execution_id, since, limit)
 
     async def points(self, wanted: PointFilter) -> list[PointRow]:
         """List pause points."""
-        return reading.points(await self._turn(), wanted)
+        return queries.points(await self._turn(), wanted)
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
@@ -357,11 +339,11 @@ class MemoryStore(MemoryAccess):
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
-        return reading.counts(await self._turn())
+        return queries.counts(await self._turn())
 
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand."""
-        return reading.gauges(await self._turn(), now, before)
+        return queries.gauges(await self._turn(), now, before)
 
     async def liveness(self, instance: str) -> Liveness:
         """Tell whether an instance lives: all of them are in this process."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.access import Standing
-from layover.stores.memory import audit as auditing
+from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def note(db: MemoryDatabase, standing: Standing, audit: AuditEntry | None) -> None:
     """Note how a workflow stands."""
     db.standings[standing.workflow] = standing
-    auditing.write(db, audit)
+    write_audit(db, audit)
 
 
 def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.postgres import api_keys as keys
-from layover.stores.postgres import audit as auditing
-from layover.stores.postgres import idempotency as replying
+from layover.stores.postgres import api_keys, audit, idempotency
 from layover.stores.postgres.workflow_status import note, standings
 
 if TYPE_CHECKING:
@@ -28,51 +26,51 @@ class PostgresAccess:
 
     async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
         """List what was done."""
-        return await auditing.audit(self._db, wanted)
+        return await audit.list_audit(self._db, wanted)
 
     async def forget_audit(self, before: int, most: int) -> int:
         """Delete old entries."""
-        return await auditing.forget(self._db, before, most)
+        return await audit.delete_old_audit(self._db, before, most)
 
     # Keys
 
     async def add_key(self, key: Key, audit: AuditEntry) -> None:
         """Keep a key."""
-        await keys.add(self._db, key, audit)
+        await api_keys.add(self._db, key, audit)
 
     async def replace_key(self, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
         """Keep a key in the place of another."""
-        return await keys.replace(self._db, key_id, by, ends_at, audit)
+        return await api_keys.replace(self._db, key_id, by, ends_at, audit)
 
     async def end_key(self, key_id: str, now: int, audit: AuditEntry) -> bool:
         """End a key."""
-        return await keys.end(self._db, key_id, now, audit)
+        return await api_keys.end(self._db, key_id, now, audit)
 
     async def key(self, hash_: bytes) -> Key | None:
         """Find a key by its hash."""
-        return await keys.by_hash(self._db, hash_)
+        return await api_keys.by_hash(self._db, hash_)
 
     async def keys(self, after: str, limit: int) -> list[Key]:
         """List keys."""
-        return await keys.keys(self._db, after, limit)
+        return await api_keys.keys(self._db, after, limit)
 
     # Replies
 
     async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
         """Note that a request is being worked at, or find what is known of it."""
-        return await replying.begin(self._db, reply, now)
+        return await idempotency.begin(self._db, reply, now)
 
     async def end_reply(self, reply: Reply) -> None:
         """Keep what was answered."""
-        await replying.end(self._db, reply)
+        await idempotency.end(self._db, reply)
 
     async def drop_reply(self, scope: str, key: str) -> None:
         """Forget that a request was worked at."""
-        await replying.drop(self._db, scope, key)
+        await idempotency.drop(self._db, scope, key)
 
     async def forget_replies(self, now: int, most: int) -> int:
         """Delete what is no longer kept."""
-        return await replying.forget(self._db, now, most)
+        return await idempotency.forget(self._db, now, most)
 
     # Standings
 

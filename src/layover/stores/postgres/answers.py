@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from layover.core.engine.answers import Refused, reserve
 from layover.ports.errors import StoreError, StoreUnusable
 from layover.ports.records import CLOSED, Claimed, Command, Refusal, Reserved
-from layover.stores.postgres import audit as auditing
-from layover.stores.postgres.batcher import Gathering
+from layover.stores.postgres.audit import audit_columns
+from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.commands import until_seen
 from layover.stores.postgres.rows import HEAD_COLUMNS, command_of, head_of, point_of
 from layover.stores.refusals import execution_closed, point_closed, unknown_point
@@ -51,7 +51,7 @@ class Answers:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._gathering = Gathering(partial(attempt, db))
+        self._gathering = Batcher(partial(attempt, db))
 
     async def take(self, asked: Asked) -> Told:
         """Take an answer if its point is open, this person may give it, and it fits."""
@@ -158,7 +158,7 @@ async def _write(db: Runs, judged: list[_Judged]) -> list[tuple[_Judged, Reserve
     )
     audited = [(one.head.execution_id, one.audit) for one in judged if one.audit is not None]
     if audited:
-        entries = ([id_ for id_, _ in audited], *auditing.columns([entry for _, entry in audited]))
+        entries = ([id_ for id_, _ in audited], *audit_columns([entry for _, entry in audited]))
         rows = await db.fetch("answer_audited", *values, *entries)
     else:
         rows = await db.fetch("answer", *values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.stores.checks import at_most
-from layover.stores.postgres import audit as auditing
+from layover.stores.postgres.audit import write_audit
 from layover.stores.postgres.rows import key_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def end(db: Database, key_id: str, now: int, audit: AuditEntry) -> bool:
     async def work(tx: Transaction) -> bool:
         if await tx.fetchval("end_key", key_id, now) is None:
             return False
-        await auditing.write(tx, audit)
+        await write_audit(tx, audit)
         return True
 
     return await db.transact(work)
@@ -47,7 +47,7 @@ async def end(db: Database, key_id: str, now: int, audit: AuditEntry) -> bool:
 
 async def _add(tx: Transaction, key: Key, audit: AuditEntry) -> None:
     await tx.fetch("insert_keys", *([value] for value in columns(key)))
-    await auditing.write(tx, audit)
+    await write_audit(tx, audit)
 
 
 def columns(key: Key) -> tuple[object, ...]:

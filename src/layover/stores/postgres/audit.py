@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 _NEWEST = (2**63 - 1, "")
 
 
-def columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
+def audit_columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
     """Return entries column by column, in the order in which the statements take them."""
     if not entries:
         return [[] for _ in AuditEntry.__struct_fields__]
     return [list(column) for column in zip(*map(astuple, entries), strict=True)]
 
 
-async def write(db: Runs, entry: AuditEntry | None) -> None:
+async def write_audit(db: Runs, entry: AuditEntry | None) -> None:
     """Write what somebody did, if it was anybody; an act of several parts is written once."""
     if entry is not None:
-        await db.fetch("write_audit", *columns([entry]))
+        await db.fetch("write_audit", *audit_columns([entry]))
 
 
-async def audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
+async def list_audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
     """List entries, newest first, by the index that serves best what is asked for."""
     usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
     if wanted.execution_id is not None:
@@ -44,7 +44,7 @@ async def audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
     return [audit_of(row) for row in rows]
 
 
-async def forget(db: Runs, before: int, most: int) -> int:
+async def delete_old_audit(db: Runs, before: int, most: int) -> int:
     """Delete old entries, the oldest first; those that somebody else deletes are theirs to count."""
     count: int = await db.fetchval("forget_audit", before, at_most(most))
     return count

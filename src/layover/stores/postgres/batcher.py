@@ -17,7 +17,7 @@ _LANES = 2
 _MOST_AT_ONCE = 100
 
 
-class Gathering(Generic[A, R]):
+class Batcher(Generic[A, R]):
     """Asks for many at once; `ask_all` answers in their order.
 
     If that fails although the server can be reached, each is asked for alone: one that cannot be answered does not

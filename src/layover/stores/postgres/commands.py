@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError
 from layover.ports.records import Enqueued, Refusal
-from layover.stores.postgres import audit as auditing
+from layover.stores.postgres.audit import audit_columns
 from layover.stores.postgres.rows import standing_of
 from layover.stores.refusals import execution_closed, superseded, unknown_execution
 
@@ -36,7 +36,7 @@ async def enqueue(db: Runs, commands: Sequence[Enqueue], now: int) -> list[Enque
     )
     audited = [(place, one.audit) for place, one in enumerate(commands, start=1) if one.audit is not None]
     if audited:
-        entries = ([place for place, _ in audited], *auditing.columns([entry for _, entry in audited]))
+        entries = ([place for place, _ in audited], *audit_columns([entry for _, entry in audited]))
         rows = await until_seen(lambda: db.fetch("enqueue_audited", *values, now, *entries))
     else:
         rows = await until_seen(lambda: db.fetch("enqueue", *values, now))

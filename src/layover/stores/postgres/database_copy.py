@@ -12,8 +12,7 @@ from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, Used
 from layover.ports.records import Token
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
-from layover.stores.postgres import api_keys as keys
-from layover.stores.postgres import weekly_partitions as eras
+from layover.stores.postgres import api_keys, weekly_partitions
 from layover.stores.postgres.limits import save_places
 from layover.stores.postgres.queries import commands_of_many
 from layover.stores.postgres.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
@@ -48,7 +47,7 @@ async def wholes(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
 
 async def _wholes(tx: Transaction, ids: list[str]) -> list[Whole]:
     rows = [execution_of(row) for row in await tx.fetch("executions_of_many", ids)]
-    weeks = {row.head.execution_id: eras.era_of(row.info.created_at) for row in rows}
+    weeks = {row.head.execution_id: weekly_partitions.era_of(row.info.created_at) for row in rows}
     entries = await _by_execution(tx, "entries_of_many", entry_of, list(weeks), list(weeks.values()))
     snapshots = await _by_execution(tx, "snapshots_of_many", _snapshot_of, ids)
     commands = await commands_of_many(tx, ids, [0] * len(ids))
@@ -109,9 +108,9 @@ async def keep(db: Database, batch: Batch) -> None:
 
 async def _prepare_weeks(db: Database, batch: Batch) -> None:
     """See that logs come to lie where they would if they had been written here, each in the partition of its week."""
-    weeks = sorted({eras.era_of(whole.row.info.created_at) for whole in batch.wholes})
+    weeks = sorted({weekly_partitions.era_of(whole.row.info.created_at) for whole in batch.wholes})
     for (era,) in await db.fetch("missing_eras", weeks) if weeks else ():
-        await eras.prepare(db, era * eras.WEEK)
+        await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)
 
 
 async def _keep(tx: Transaction, batch: Batch) -> None:
@@ -120,7 +119,7 @@ async def _keep(tx: Transaction, batch: Batch) -> None:
     await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in wholes))
     await _insert(tx, "insert_executions", (_execution_columns(whole) for whole in wholes))
     entries = (
-        (whole.id, eras.era_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
+        (whole.id, weekly_partitions.era_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
         for whole in wholes
         for entry in whole.entries
     )
@@ -135,7 +134,7 @@ async def _keep(tx: Transaction, batch: Batch) -> None:
     await save_places(tx, [whole.place for whole in wholes if whole.place is not None])
     await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
     await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
-    await _insert(tx, "insert_keys", map(keys.columns, batch.keys))
+    await _insert(tx, "insert_keys", map(api_keys.columns, batch.keys))
     await _insert(tx, "insert_standings", map(astuple, batch.standings))
     await _insert(tx, "insert_audit", map(astuple, batch.audit))
 

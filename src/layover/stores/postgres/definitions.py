@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.postgres import audit as auditing
+from layover.stores.postgres.audit import audit_columns
 from layover.stores.postgres.rows import version_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ async def save(db: Database, workflow: str, hash_: str, document: bytes, now: in
     """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
     by, entries = (audit.user, [audit]) if audit is not None else ("", [])
     while True:
-        row = await db.fetchrow("save_version", workflow, hash_, document, now, by, *auditing.columns(entries))
+        row = await db.fetchrow("save_version", workflow, hash_, document, now, by, *audit_columns(entries))
         if row is not None:
             return version_of(row)
         # Somebody else took the number while we looked; whoever did is done, so this cannot go on for ever.

@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
-from layover.stores.postgres import claims as claiming
+from layover.stores.postgres import claims
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.database import Transaction
 from layover.stores.postgres.errors import OF_DRIVER, told
@@ -47,7 +47,7 @@ class PostgresRenewals:
             async with asyncio.timeout(seconds):
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await connect(self._address, "layover leases")
-                return await claiming.renew(Transaction(self._connection, self._sql), instance, leases, until)
+                return await claims.renew(Transaction(self._connection, self._sql), instance, leases, until)
         except StoreError:
             raise
         except OF_DRIVER as error:

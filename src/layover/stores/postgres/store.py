@@ -14,49 +14,27 @@ from layover.ports.records import Claims, Liveness
 from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.postgres import (
-    appends as appending,
-)
-from layover.stores.postgres import (
-    claims as claiming,
-)
-from layover.stores.postgres import (
-    commands as commanding,
-)
-from layover.stores.postgres import (
-    database_copy as copying,
-)
-from layover.stores.postgres import (
+    claims,
+    database_copy,
     definitions,
+    inspection,
+    limits,
     locks,
     migrations,
+    outbox,
     paging,
-)
-from layover.stores.postgres import (
-    inspection as inspecting,
-)
-from layover.stores.postgres import (
-    limits as limiting,
-)
-from layover.stores.postgres import (
-    outbox as messaging,
-)
-from layover.stores.postgres import (
-    queries as reading,
-)
-from layover.stores.postgres import (
-    retention as purging,
-)
-from layover.stores.postgres import (
-    signals as signalling,
-)
-from layover.stores.postgres import (
-    weekly_partitions as eras,
+    queries,
+    retention,
+    signals,
+    weekly_partitions,
 )
 from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.admin import SILENT_FOR, living
 from layover.stores.postgres.answers import Answers, Asked
-from layover.stores.postgres.batcher import Gathering
+from layover.stores.postgres.appends import commit, commit_informed
+from layover.stores.postgres.batcher import Batcher
+from layover.stores.postgres.commands import enqueue, enqueue_while
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.hints import NotifiedHints
 from layover.stores.postgres.liveness import Neighbours, is_dead_here
@@ -121,7 +99,7 @@ class PostgresStore(PostgresAccess):
         self._hints: NotifiedHints | None = None
         self._neighbours: Neighbours | None = None
         self._answers: Answers | None = None
-        self._loads: Gathering[Sequence[str], list[Loaded | None]] | None = None
+        self._loads: Batcher[Sequence[str], list[Loaded | None]] | None = None
 
     async def open(self, instance: str) -> None:
         """Bring the tables up to date, and say that this instance lives."""
@@ -138,7 +116,7 @@ class PostgresStore(PostgresAccess):
             self._instance = instance
             # Nobody else has our name now, so what it drives was driven in an earlier life.
             await db.fetch("orphan", [instance], now)
-            await eras.prepare(db, now)
+            await weekly_partitions.prepare(db, now)
         except BaseException:
             await db.close()
             raise
@@ -224,7 +202,7 @@ class PostgresStore(PostgresAccess):
             try:
                 self._server_clock.hear(asked_at, await db.fetchval("stay", self._instance, await self.now()))
                 await self._keep_up(db)
-                await eras.prepare(db, await self.now())
+                await weekly_partitions.prepare(db, await self.now())
             except StoreError as error:
                 _log.warning("heartbeat_failed error=%s", error.message)
             except Exception:  # noqa: BLE001 - an instance that says no more is taken for dead
@@ -260,12 +238,12 @@ class PostgresStore(PostgresAccess):
 
     async def _commit(self, appends: Sequence[Append]) -> list[Outcome]:
         announce_soon(CommitPoint.ROWS_WRITTEN)  # when the statement is on its way, and nothing has come back
-        return await appending.commit(self._db, appends)
+        return await commit(self._db, appends)
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
         """Write an append, decided again if it must be."""
         (checked,) = checked_appends([append])
-        return await appending.commit_informed(self._db, checked, decide)
+        return await commit_informed(self._db, checked, decide)
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due."""
@@ -278,7 +256,7 @@ class PostgresStore(PostgresAccess):
             # By the clock that was set forward every lease is over. Whoever lives gets time to renew theirs.
             return Claims()
         asked_at, leapt_at = running(), self._server_clock.leapt_at
-        found = await claiming.claim(self._db, claim)
+        found = await claims.claim(self._db, claim)
         self._server_clock.hear(asked_at, found.server_time)
         if self._server_clock.leapt_at != leapt_at:  # the others have it with their next claims
             await self._db.fetchval("stay", self._instance, self._server_clock.now())
@@ -287,7 +265,7 @@ class PostgresStore(PostgresAccess):
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        return await claiming.renew(self._db, instance, leases, until)
+        return await claims.renew(self._db, instance, leases, until)
 
     def renewals(self) -> PostgresRenewals:
         """Return a way to renew from another thread, over a connection of its own."""
@@ -303,35 +281,35 @@ class PostgresStore(PostgresAccess):
     ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        await claiming.release(self._db, instance, leases, wake_at, missing, held_at)
+        await claims.release(self._db, instance, leases, wake_at, missing, held_at)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
         check_ids(execution_ids)
         db = self._db
         if self._loads is None:
-            self._loads = Gathering(partial(reading.load_for_all, db))
+            self._loads = Batcher(partial(queries.load_for_all, db))
         return await self._loads.ask(execution_ids)
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
         check_ids([execution_id])
-        return await reading.commands_after(self._db, execution_id, after)
+        return await queries.commands_after(self._db, execution_id, after)
 
     async def is_taken(self, execution_id: str, source: str) -> bool:
         """Tell whether there was a command from a source."""
         check_ids([execution_id])
-        return await reading.is_taken(self._db, execution_id, source)
+        return await queries.is_taken(self._db, execution_id, source)
 
     async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
         """Read heads."""
         check_ids(execution_ids)
-        return await reading.heads(self._db, execution_ids)
+        return await queries.heads(self._db, execution_ids)
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent."""
         check_ids(execution_id for execution_id, _ in seen)
-        return await reading.unread(self._db, seen)
+        return await queries.unread(self._db, seen)
 
     async def enqueue(
         self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
@@ -340,8 +318,8 @@ class PostgresStore(PostgresAccess):
         check_ids(command.execution_id for command in commands)
         db = self._db
         if standing is not None:
-            return await commanding.enqueue_while(db, commands, now, standing)
-        return await commanding.enqueue(db, commands, now)
+            return await enqueue_while(db, commands, now, standing)
+        return await enqueue(db, commands, now)
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
@@ -357,52 +335,52 @@ class PostgresStore(PostgresAccess):
 
     async def outbox(self, now: int, most: int) -> Outbox:
         """Read messages that are due."""
-        return await messaging.outbox(self._db, now, most)
+        return await outbox.outbox(self._db, now, most)
 
     async def sent(self, messages: Sequence[Message]) -> None:
         """Forget messages that have arrived."""
         check_ids(message.sender for message in messages)
-        await messaging.sent(self._db, messages)
+        await outbox.sent(self._db, messages)
 
     async def postpone(self, message: Message, due_at: int) -> None:
         """Keep a message for later."""
         check_ids([message.sender])
-        await messaging.postpone(self._db, message, due_at)
+        await outbox.postpone(self._db, message, due_at)
 
     async def outgoing(self, sender: str) -> list[Message]:
         """Read the messages of one execution."""
         check_ids([sender])
-        return await messaging.outgoing(self._db, sender)
+        return await outbox.outgoing(self._db, sender)
 
     async def token(self, hash_: bytes) -> Wait | None:
         """Find the point that a token belongs to."""
-        return await messaging.token(self._db, hash_)
+        return await outbox.token(self._db, hash_)
 
     # Signals
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return await signalling.keep(self._db, signal, audit)
+        return await signals.keep(self._db, signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
-        return await signalling.waits(self._db, name, key)
+        return await signals.waits(self._db, name, key)
 
     async def signals(self, name: str, key: str, since: int) -> list[Signal]:
         """Read signals."""
-        return await signalling.signals(self._db, name, key, since)
+        return await signals.signals(self._db, name, key, since)
 
     async def undispatched(self, before: int, most: int) -> list[Signal]:
         """Read signals whose waits have not all been told."""
-        return await signalling.undispatched(self._db, before, most)
+        return await signals.undispatched(self._db, before, most)
 
     async def dispatched(self, ids: Sequence[str]) -> None:
         """Note that all who waited for signals have been told."""
-        await signalling.dispatched(self._db, ids)
+        await signals.dispatched(self._db, ids)
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return await signalling.forget(self._db, before, most)
+        return await signals.forget(self._db, before, most)
 
     # Limits
 
@@ -410,59 +388,59 @@ class PostgresStore(PostgresAccess):
         """Let an execution begin, or keep its place."""
         check_ids([wish.execution_id])
         check_wish(wish)
-        return await limiting.admit(self._db, wish, now)
+        return await limits.admit(self._db, wish, now)
 
     async def free(self, execution_id: str, now: int) -> list[str]:
         """Give back the slot, or the place in line, of an execution."""
         check_ids([execution_id])
-        return await limiting.free(self._db, execution_id, now)
+        return await limits.free(self._db, execution_id, now)
 
     async def forget_rates(self, now: int) -> int:
         """Delete rates that nothing is used of."""
-        return await limiting.forget_rates(self._db, now)
+        return await limits.forget_rates(self._db, now)
 
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
         check_ids([execution_id])
-        return await limiting.admission(self._db, execution_id)
+        return await limits.admission(self._db, execution_id)
 
     # Retention
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
         """Read executions that nobody needs."""
-        return await purging.expendable(self._db, before, most, workflow)
+        return await retention.expendable(self._db, before, most, workflow)
 
     async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return await purging.purge(self._db, execution_ids, before)
+        return await retention.purge(self._db, execution_ids, before)
 
     # Moving
 
     async def sizes(self, after: str, most: int) -> list[Size]:
         """Read how large executions are."""
-        return await copying.sizes(self._db, after, most)
+        return await database_copy.sizes(self._db, after, most)
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
         """Read all there is of executions."""
-        return await copying.wholes(self._db, execution_ids)
+        return await database_copy.wholes(self._db, execution_ids)
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
-        return await copying.kept_signals(self._db, after, most)
+        return await database_copy.kept_signals(self._db, after, most)
 
     async def used_rates(self, after: str, most: int) -> list[UsedRate]:
         """Read what is used of rates."""
-        return await copying.used_rates(self._db, after, most)
+        return await database_copy.used_rates(self._db, after, most)
 
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
-        await copying.keep(self._db, batch)
+        await database_copy.keep(self._db, batch)
 
     async def purge_weeks(self, before: int | None) -> int:
         """Delete whole weeks."""
-        count = await eras.purge_weeks(self._db, before) if before is not None else 0
-        await eras.drop_empty(self._db, await self.now())
+        count = await weekly_partitions.purge_weeks(self._db, before) if before is not None else 0
+        await weekly_partitions.drop_empty(self._db, await self.now())
         return count
 
     # Definitions
@@ -475,26 +453,26 @@ class PostgresStore(PostgresAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return await reading.version(self._db, hash_)
+        return await queries.version(self._db, hash_)
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return await reading.latest(self._db, workflow)
+        return await queries.latest(self._db, workflow)
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return await reading.versions(self._db, workflow)
+        return await queries.versions(self._db, workflow)
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return await reading.workflows(self._db, after, limit)
+        return await queries.workflows(self._db, after, limit)
 
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:
         """Find an execution."""
         check_ids([execution_id])
-        return await reading.get(self._db, execution_id)
+        return await queries.get(self._db, execution_id)
 
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions."""
@@ -502,28 +480,28 @@ class PostgresStore(PostgresAccess):
 
     async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
-        return await reading.paused(self._db, wanted)
+        return await queries.paused(self._db, wanted)
 
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
         check_ids([execution_id])
-        return await reading.history(self._db, execution_id, since, limit)
+        return await queries.history(self._db, execution_id, since, limit)
 
     async def points(self, wanted: PointFilter) -> list[PointRow]:
         """List pause points."""
-        return await reading.points(self._db, wanted)
+        return await queries.points(self._db, wanted)
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await reading.point_by(self._db, point_id)
+        return await queries.point_by(self._db, point_id)
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
-        return await reading.counts(self._db)
+        return await queries.counts(self._db)
 
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand."""
-        return await reading.gauges(self._db, now, before)
+        return await queries.gauges(self._db, now, before)
 
     async def liveness(self, instance: str) -> Liveness:
         """Tell whether an instance lives: it says so now and then, and on this machine it holds a lock."""
@@ -539,7 +517,7 @@ class PostgresStore(PostgresAccess):
 
     async def faults(self) -> list[Fault]:
         """Return rows that belong to nothing."""
-        return await inspecting.faults(self._db)
+        return await inspection.faults(self._db)
 
     # Locks
 

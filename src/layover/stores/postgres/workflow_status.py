@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple
 
-from layover.stores.postgres import audit as auditing
+from layover.stores.postgres.audit import write_audit
 from layover.stores.postgres.rows import standing_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ async def note(db: Database, standing: Standing, audit: AuditEntry | None) -> No
 
     async def work(tx: Transaction) -> None:
         await tx.fetch("set_standing", *astuple(standing))
-        await auditing.write(tx, audit)
+        await write_audit(tx, audit)
 
     await db.transact(work)
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from layover.stores.sqlite import api_keys as keys
-from layover.stores.sqlite import audit as auditing
-from layover.stores.sqlite import idempotency as replying
+from layover.stores.sqlite import api_keys, audit, idempotency
 from layover.stores.sqlite.workflow_status import note, standings
 
 if TYPE_CHECKING:
@@ -37,51 +35,51 @@ class SqliteAccess:
 
     async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
         """List what was done."""
-        return await self._read(lambda db: auditing.audit(db, wanted))
+        return await self._read(lambda db: audit.list_audit(db, wanted))
 
     async def forget_audit(self, before: int, most: int) -> int:
         """Delete old entries."""
-        return await self._write(lambda db: auditing.forget(db, before, most))
+        return await self._write(lambda db: audit.delete_old_audit(db, before, most))
 
     # Keys
 
     async def add_key(self, key: Key, audit: AuditEntry) -> None:
         """Keep a key."""
-        await self._write(lambda db: keys.add(db, key, audit))
+        await self._write(lambda db: api_keys.add(db, key, audit))
 
     async def replace_key(self, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
         """Keep a key in the place of another."""
-        return await self._write(lambda db: keys.replace(db, key_id, by, ends_at, audit))
+        return await self._write(lambda db: api_keys.replace(db, key_id, by, ends_at, audit))
 
     async def end_key(self, key_id: str, now: int, audit: AuditEntry) -> bool:
         """End a key."""
-        return await self._write(lambda db: keys.end(db, key_id, now, audit))
+        return await self._write(lambda db: api_keys.end(db, key_id, now, audit))
 
     async def key(self, hash_: bytes) -> Key | None:
         """Find a key by its hash."""
-        return await self._glance(lambda db: keys.by_hash(db, hash_))
+        return await self._glance(lambda db: api_keys.by_hash(db, hash_))
 
     async def keys(self, after: str, limit: int) -> list[Key]:
         """List keys."""
-        return await self._read(lambda db: keys.keys(db, after, limit))
+        return await self._read(lambda db: api_keys.keys(db, after, limit))
 
     # Replies
 
     async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
         """Note that a request is being worked at, or find what is known of it."""
-        return await self._write(lambda db: replying.begin(db, reply, now))
+        return await self._write(lambda db: idempotency.begin(db, reply, now))
 
     async def end_reply(self, reply: Reply) -> None:
         """Keep what was answered."""
-        await self._write(lambda db: replying.end(db, reply))
+        await self._write(lambda db: idempotency.end(db, reply))
 
     async def drop_reply(self, scope: str, key: str) -> None:
         """Forget that a request was worked at."""
-        await self._write(lambda db: replying.drop(db, scope, key))
+        await self._write(lambda db: idempotency.drop(db, scope, key))
 
     async def forget_replies(self, now: int, most: int) -> int:
         """Delete what is no longer kept."""
-        return await self._write(lambda db: replying.forget(db, now, most))
+        return await self._write(lambda db: idempotency.forget(db, now, most))
 
     # Standings
 

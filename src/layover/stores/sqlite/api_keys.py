@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from layover.stores.checks import at_most, key_exists
-from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.rows import key_of
 from layover.stores.sqlite.statements import SQL
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def add(db: apsw.Connection, key: Key, audit: AuditEntry) -> None:
     """Keep a key."""
     insert(db, key)
-    auditing.write(db, audit)
+    write_audit(db, audit)
 
 
 def replace(db: apsw.Connection, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
@@ -39,7 +39,7 @@ def end(db: apsw.Connection, key_id: str, now: int, audit: AuditEntry) -> bool:
     db.execute(SQL["end_key"], {"id": key_id, "now": now})
     if db.changes() != 1:
         return False
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return True
 
 

@@ -16,7 +16,7 @@ from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.ids import key
 from layover.stores.json_contains import kept_input
-from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.queries import commands_after, head_by
 from layover.stores.sqlite.statements import SQL
 
@@ -53,7 +53,7 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
             if append.messages or append.tokens:
                 _send(db, id_, append)
             if append.audit is not None:
-                auditing.write(db, append.audit)
+                write_audit(db, append.audit)
             first, count = append.expected_seq + 1, append.count
             if append.earlier:
                 entries += [(id_, one.seq, one.count, one.at, one.events) for one in append.earlier]

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _NEWEST = (2**63 - 1, "")
 
 
-def write(db: apsw.Connection, entry: AuditEntry | None) -> None:
+def write_audit(db: apsw.Connection, entry: AuditEntry | None) -> None:
     """Write what somebody did, if it was anybody; an act of several parts is written once."""
     if entry is not None:
         db.execute(SQL["write_audit"], astuple(entry))
 
 
-def audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
+def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
     """List entries, newest first."""
     after_at, after_id = wanted.after or _NEWEST
     values: dict[str, apsw.SQLiteValue] = {
@@ -46,7 +46,7 @@ def audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
     return [audit_of(row) for row in db.execute(statement, values)]
 
 
-def forget(db: apsw.Connection, before: int, most: int) -> int:
+def delete_old_audit(db: apsw.Connection, before: int, most: int) -> int:
     """Delete old entries, the oldest first."""
     db.execute(SQL["forget_audit"], {"before": before, "most": at_most(most)})
     return db.changes()

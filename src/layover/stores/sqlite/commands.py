@@ -12,8 +12,8 @@ from layover.ports.errors import StoreUnusable
 from layover.ports.records import CLOSED, ChangedPoint, Claimed, Command, Enqueue, Enqueued, Head, Refusal, Reserved
 from layover.stores.ids import key
 from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
-from layover.stores.sqlite import audit as auditing
 from layover.stores.sqlite.appends import change_point
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.queries import commands_after, head_by, point_by
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.workflow_status import standings
@@ -48,7 +48,7 @@ def _enqueue(db: apsw.Connection, command: Enqueue, now: int) -> Enqueued | Refu
         return Enqueued(n=before, owner=head.owner, repeated=True)
     if head.status in CLOSED:
         return execution_closed(head.status)
-    auditing.write(db, command.audit)
+    write_audit(db, command.audit)
     return Enqueued(n=_take(db, head, command, now), owner=head.owner)
 
 
@@ -77,7 +77,7 @@ def _insert(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> Comm
     return taken
 
 
-def answer(
+def take_answer(
     db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
 ) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
@@ -101,7 +101,7 @@ def answer(
     if point is found.point:  # the same person said the same before
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, id_, now, ChangedPoint(point=point))
-    auditing.write(db, audit)
+    write_audit(db, audit)
     command = Enqueue(
         execution_id=head.execution_id, kind="Answer", body=msgspec.json.encode(given), source=source, source_n=0
     )

@@ -11,7 +11,7 @@ from layover.ports.errors import StoreError
 from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
 from layover.ports.records import Token
 from layover.stores.ids import key, text
-from layover.stores.sqlite import api_keys as keys
+from layover.stores.sqlite import api_keys
 from layover.stores.sqlite.appends import types_kept, write_tags
 from layover.stores.sqlite.limits import save_place
 from layover.stores.sqlite.queries import commands_after
@@ -87,7 +87,7 @@ def keep(db: apsw.Connection, batch: Batch) -> None:
     db.executemany(SQL["insert_kept_signal"], signals)
     db.executemany(SQL["insert_rate"], [asdict(rate) for rate in batch.rates])
     for one in batch.keys:
-        keys.insert(db, one)
+        api_keys.insert(db, one)
     db.executemany(SQL["insert_standing"], [asdict(standing) for standing in batch.standings])
     db.executemany(SQL["insert_audit"], [asdict(entry) for entry in batch.audit])
 

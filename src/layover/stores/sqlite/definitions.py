@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
-from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.queries import latest
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.workflow_status import revive
@@ -24,7 +24,7 @@ def save(
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
     if newest is not None and newest.hash == hash_:
         if is_revived:
-            auditing.write(db, audit)
+            write_audit(db, audit)
         return newest
     version = Version(
         workflow=workflow,
@@ -41,5 +41,5 @@ def save(
         "created_at": version.created_at,
     }
     db.execute(SQL["insert_version"], values)
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return version

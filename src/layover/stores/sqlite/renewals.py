@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from layover.stores.sqlite import claims as claiming
+from layover.stores.sqlite import claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ class SqliteRenewals:
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
         """Keep what is driven; return what was lost."""
-        work = partial(claiming.renew, instance=instance, leases=leases, until=until)
+        work = partial(claims.renew, instance=instance, leases=leases, until=until)
         lost = self._writer.write_from_thread(work, timeout)
         self._note(until)
         return lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
-from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.rows import signal_of, wait_of
 from layover.stores.sqlite.statements import SQL
 
@@ -23,7 +23,7 @@ def keep(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) -> bool:
     db.execute(SQL["insert_signal"], values)
     if db.changes() != 1:
         return False
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return True
 
 

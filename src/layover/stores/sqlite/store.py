@@ -14,42 +14,22 @@ from layover.stores.ids import key
 from layover.stores.instance_locks import InstanceLocks, Note, is_held
 from layover.stores.limits import check_wish
 from layover.stores.sqlite import (
-    appends as appending,
-)
-from layover.stores.sqlite import (
-    claims as claiming,
-)
-from layover.stores.sqlite import (
-    commands as commanding,
-)
-from layover.stores.sqlite import (
-    database_copy as copying,
-)
-from layover.stores.sqlite import (
+    claims,
+    database_copy,
     definitions,
+    inspection,
+    limits,
     locks,
+    outbox,
     paging,
-)
-from layover.stores.sqlite import (
-    inspection as inspecting,
-)
-from layover.stores.sqlite import (
-    limits as limiting,
-)
-from layover.stores.sqlite import (
-    outbox as messaging,
-)
-from layover.stores.sqlite import (
-    queries as reading,
-)
-from layover.stores.sqlite import (
-    retention as purging,
-)
-from layover.stores.sqlite import (
-    signals as signalling,
+    queries,
+    retention,
+    signals,
 )
 from layover.stores.sqlite.access import SqliteAccess
 from layover.stores.sqlite.admin import living_instances
+from layover.stores.sqlite.appends import commit, commit_informed
+from layover.stores.sqlite.commands import enqueue, take_answer
 from layover.stores.sqlite.connection import BUSY_MS, connect, locks_beside, translated, write_ahead
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.readers import Readers
@@ -138,7 +118,7 @@ class SqliteStore(SqliteAccess):
             await asyncio.to_thread(self._hold, self._locks)
             self._keep_up(self._locks)
             # Nobody else has our name now, so what it drives was driven in an earlier life.
-            await self._write(lambda db: claiming.orphan(db, [instance], self._clock()))
+            await self._write(lambda db: claims.orphan(db, [instance], self._clock()))
         except BaseException:
             await self.close()
             raise
@@ -210,25 +190,25 @@ class SqliteStore(SqliteAccess):
     def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
         """Write appends."""
         checked = checked_appends(appends)
-        return self._write(lambda db: appending.commit(db, checked))
+        return self._write(lambda db: commit(db, checked))
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
         """Write an append, decided again if it must be."""
         (checked,) = checked_appends([append])
-        return await self._write(lambda db: appending.commit_informed(db, checked, decide))
+        return await self._write(lambda db: commit_informed(db, checked, decide))
 
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due; what a dead instance drove is due at once."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
         await self._look_for_dead(claim.now)
-        claims = await self._write(lambda db: claiming.claim(db, claim, self._is_leased))
+        taken = await self._write(lambda db: claims.claim(db, claim, self._is_leased))
         self._note(claim.lease_until)
-        return claims
+        return taken
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        lost = await self._write(lambda db: claiming.renew(db, instance, leases, until))
+        lost = await self._write(lambda db: claims.renew(db, instance, leases, until))
         self._note(until)
         return lost
 
@@ -248,95 +228,95 @@ class SqliteStore(SqliteAccess):
     ) -> None:
         """Give back what is driven."""
         check_ids(lease.execution_id for lease in leases)
-        await self._write(lambda db: claiming.release(db, instance, leases, wake_at, missing, held_at))
+        await self._write(lambda db: claims.release(db, instance, leases, wake_at, missing, held_at))
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
         """Read what states are made from."""
         read = self._glance if len(execution_ids) <= _FEW else self._read
-        return await read(lambda db: reading.load(db, execution_ids))
+        return await read(lambda db: queries.load(db, execution_ids))
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
-        return await self._glance(lambda db: reading.commands_after(db, key(execution_id), after))
+        return await self._glance(lambda db: queries.commands_after(db, key(execution_id), after))
 
     async def is_taken(self, execution_id: str, source: str) -> bool:
         """Tell whether there was a command from a source."""
-        return await self._glance(lambda db: reading.is_taken(db, key(execution_id), source))
+        return await self._glance(lambda db: queries.is_taken(db, key(execution_id), source))
 
     async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
         """Read heads."""
         ids = [key(id_) for id_ in execution_ids]
         read = self._glance if len(ids) <= _SOME_HEADS else self._read
-        return await read(lambda db: reading.heads(db, ids))
+        return await read(lambda db: queries.heads(db, ids))
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
         """Look for commands that others have sent, even by a process that came and went meanwhile."""
-        return await self._read(lambda db: reading.unread(db, seen))
+        return await self._read(lambda db: queries.unread(db, seen))
 
     async def enqueue(
         self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
     ) -> list[Enqueued | Refusal]:
         """Take commands."""
         check_ids(command.execution_id for command in commands)
-        return await self._write(lambda db: commanding.enqueue(db, commands, now, standing))
+        return await self._write(lambda db: enqueue(db, commands, now, standing))
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
     ) -> Reserved | Refusal:
         """Take an answer."""
         check_texts(answer.point, source)
-        return await self._write(lambda db: commanding.answer(db, answer, source, now, wish, audit))
+        return await self._write(lambda db: take_answer(db, answer, source, now, wish, audit))
 
     # Outboxes
 
     async def outbox(self, now: int, most: int) -> Outbox:
         """Read messages that are due."""
-        return await self._read(lambda db: messaging.outbox(db, now, most))
+        return await self._read(lambda db: outbox.outbox(db, now, most))
 
     async def sent(self, messages: Sequence[Message]) -> None:
         """Forget messages that have arrived."""
         check_ids(message.sender for message in messages)
-        await self._write(lambda db: messaging.sent(db, messages))
+        await self._write(lambda db: outbox.sent(db, messages))
 
     async def postpone(self, message: Message, due_at: int) -> None:
         """Keep a message for later."""
         check_ids([message.sender])
-        await self._write(lambda db: messaging.postpone(db, message, due_at))
+        await self._write(lambda db: outbox.postpone(db, message, due_at))
 
     async def outgoing(self, sender: str) -> list[Message]:
         """Read the messages of one execution."""
         check_ids([sender])
-        return await self._read(lambda db: messaging.outgoing(db, sender))
+        return await self._read(lambda db: outbox.outgoing(db, sender))
 
     async def token(self, hash_: bytes) -> Wait | None:
         """Find the point that a token belongs to."""
-        return await self._glance(lambda db: messaging.token(db, hash_))
+        return await self._glance(lambda db: outbox.token(db, hash_))
 
     # Signals
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return await self._write(lambda db: signalling.keep(db, signal, audit))
+        return await self._write(lambda db: signals.keep(db, signal, audit))
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
-        return await self._read(lambda db: signalling.waits(db, name, key))
+        return await self._read(lambda db: signals.waits(db, name, key))
 
     async def signals(self, name: str, key: str, since: int) -> list[Signal]:
         """Read signals."""
-        return await self._read(lambda db: signalling.signals(db, name, key, since))
+        return await self._read(lambda db: signals.signals(db, name, key, since))
 
     async def undispatched(self, before: int, most: int) -> list[Signal]:
         """Read signals whose waits have not all been told."""
-        return await self._read(lambda db: signalling.undispatched(db, before, most))
+        return await self._read(lambda db: signals.undispatched(db, before, most))
 
     async def dispatched(self, ids: Sequence[str]) -> None:
         """Note that all who waited for signals have been told."""
-        await self._write(lambda db: signalling.dispatched(db, ids))
+        await self._write(lambda db: signals.dispatched(db, ids))
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return await self._write(lambda db: signalling.forget(db, before, most))
+        return await self._write(lambda db: signals.forget(db, before, most))
 
     # Limits
 
@@ -344,54 +324,54 @@ class SqliteStore(SqliteAccess):
         """Let an execution begin, or keep its place."""
         check_ids([wish.execution_id])
         check_wish(wish)
-        return await self._write(lambda db: limiting.admit(db, wish, now))
+        return await self._write(lambda db: limits.admit(db, wish, now))
 
     async def free(self, execution_id: str, now: int) -> list[str]:
         """Give back the slot, or the place in line, of an execution."""
         check_ids([execution_id])
-        return await self._write(lambda db: limiting.free(db, execution_id, now))
+        return await self._write(lambda db: limits.free(db, execution_id, now))
 
     async def forget_rates(self, now: int) -> int:
         """Delete rates that nothing is used of."""
-        return await self._write(lambda db: limiting.forget_rates(db, now))
+        return await self._write(lambda db: limits.forget_rates(db, now))
 
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
         check_ids([execution_id])
-        return await self._glance(lambda db: limiting.admission(db, execution_id))
+        return await self._glance(lambda db: limits.admission(db, execution_id))
 
     # Retention
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
         """Read executions that nobody needs."""
-        return await self._read(lambda db: purging.expendable(db, before, most, workflow))
+        return await self._read(lambda db: retention.expendable(db, before, most, workflow))
 
     async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return await self._write(lambda db: purging.purge(db, execution_ids, before))
+        return await self._write(lambda db: retention.purge(db, execution_ids, before))
 
     # Moving
 
     async def sizes(self, after: str, most: int) -> list[Size]:
         """Read how large executions are."""
-        return await self._read(lambda db: copying.sizes(db, after, most))
+        return await self._read(lambda db: database_copy.sizes(db, after, most))
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
         """Read all there is of executions."""
-        return await self._read(lambda db: copying.wholes(db, execution_ids))
+        return await self._read(lambda db: database_copy.wholes(db, execution_ids))
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
-        return await self._read(lambda db: copying.kept_signals(db, after, most))
+        return await self._read(lambda db: database_copy.kept_signals(db, after, most))
 
     async def used_rates(self, after: str, most: int) -> list[UsedRate]:
         """Read what is used of rates."""
-        return await self._read(lambda db: copying.used_rates(db, after, most))
+        return await self._read(lambda db: database_copy.used_rates(db, after, most))
 
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
-        await self._write(lambda db: copying.keep(db, batch))
+        await self._write(lambda db: database_copy.keep(db, batch))
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
         """Nothing is kept by weeks here: space in a file is used again, whatever it was used for."""
@@ -407,25 +387,25 @@ class SqliteStore(SqliteAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return await self._glance(lambda db: reading.version(db, hash_))
+        return await self._glance(lambda db: queries.version(db, hash_))
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return await self._glance(lambda db: reading.latest(db, workflow))
+        return await self._glance(lambda db: queries.latest(db, workflow))
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return await self._read(lambda db: reading.versions(db, workflow))
+        return await self._read(lambda db: queries.versions(db, workflow))
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return await self._read(lambda db: reading.workflows(db, after, limit))
+        return await self._read(lambda db: queries.workflows(db, after, limit))
 
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:
         """Find an execution."""
-        return await self._glance(lambda db: reading.get(db, execution_id))
+        return await self._glance(lambda db: queries.get(db, execution_id))
 
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions."""
@@ -433,29 +413,29 @@ class SqliteStore(SqliteAccess):
 
     async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
-        return await self._read(lambda db: reading.paused(db, wanted))
+        return await self._read(lambda db: queries.paused(db, wanted))
 
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
         read = self._glance if limit <= _FEW else self._read
-        return await read(lambda db: reading.history(db, execution_id, since, limit))
+        return await read(lambda db: queries.history(db, execution_id, since, limit))
 
     async def points(self, wanted: PointFilter) -> list[PointRow]:
         """List pause points."""
         read = self._glance if wanted.execution_id is not None else self._read
-        return await read(lambda db: reading.points(db, wanted))
+        return await read(lambda db: queries.points(db, wanted))
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await self._glance(lambda db: reading.point_by(db, point_id))
+        return await self._glance(lambda db: queries.point_by(db, point_id))
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
-        return await self._read(reading.counts)
+        return await self._read(queries.counts)
 
     async def gauges(self, now: int, before: int) -> Gauges:
         """Tell how things stand."""
-        return await self._read(lambda db: reading.gauges(db, now, before))
+        return await self._read(lambda db: queries.gauges(db, now, before))
 
     async def liveness(self, instance: str) -> Liveness:
         """Tell whether an instance lives: then it holds its lock."""
@@ -469,7 +449,7 @@ class SqliteStore(SqliteAccess):
 
     async def faults(self) -> list[Fault]:
         """Return the damage to the file, and rows that belong to nothing."""
-        return await self._read(inspecting.faults)
+        return await self._read(inspection.faults)
 
     # Locks
 
@@ -537,7 +517,7 @@ class SqliteStore(SqliteAccess):
         with self._locks.dead() as dead:
             self._writer.shared = not self._locks.alone
             if dead:
-                await self._write(lambda db: claiming.orphan(db, dead, now))
+                await self._write(lambda db: claims.orphan(db, dead, now))
 
 
 def _not_open() -> StoreUnavailable:

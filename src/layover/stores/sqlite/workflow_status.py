@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import asdict
 
-from layover.stores.sqlite import audit as auditing
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.rows import standing_of
 from layover.stores.sqlite.statements import SQL
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def note(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
     """Note how a workflow stands."""
     db.execute(SQL["set_standing"], asdict(standing))
-    auditing.write(db, audit)
+    write_audit(db, audit)
 
 
 def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:
