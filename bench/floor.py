@@ -42,14 +42,15 @@ LEASE = 30_000
 
 _APPEND, _APPEND_ALIKE, _REST, _ENTRY, _FINISH = (
     SQL["append"],
-    SQL["append_alike"],
-    SQL["append_resting"],
-    SQL["insert_entry"],
+    SQL["append_keeping_status"],
+    SQL["append_and_rest"],
+    SQL["insert_entries"],
     SQL["finish_execution"],
 )
 _HEAD, _EXECUTION = SQL["create_head"], SQL["create_execution"]
 _ENQUEUE, _COMMAND, _CHANGE, _CLOSE, _OPEN, _CLAIM = (
-    SQL[name] for name in ("enqueue", "insert_command", "change_point", "close_point", "open_point", "claim")
+    SQL[name]
+    for name in ("bump_commands_seq", "insert_commands", "change_point", "close_point", "open_point", "claim_heads")
 )
 
 
@@ -114,7 +115,7 @@ class Floor:
         migrate(self._db, path, now())
         write_ahead(self._db, path)
         self._db.execute(
-            SQL["insert_version"],
+            SQL["insert_versions"],
             {"workflow": WORKFLOW, "number": 1, "hash": WORKFLOW, "document": b"{}", "created_at": now()},
         )
         self._waiting: list[_Append] = []

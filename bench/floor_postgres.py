@@ -257,7 +257,7 @@ class PostgresFloor:
 
     async def _take(self, _lane: int, answers: list[Row]) -> None:
         columns = [list(column) for column in zip(*answers, strict=True)]
-        assert len(await self.fetch(self._sql["answer"], *columns)) == len(answers)
+        assert len(await self.fetch(self._sql["write_answers"], *columns)) == len(answers)
 
     async def _take_up(self, _lane: int, ids: list[Id]) -> None:
         await self.fetch(self._claim, OWNER, now() + LEASE, sorted(ids))

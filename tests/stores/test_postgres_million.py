@@ -146,43 +146,45 @@ DEEDS: dict[str, Deed] = {
     "commit of resting moves": lambda db: appends.commit(db, [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]),
     "commit of new ones": lambda db: appends.commit(db, [beginning(x) for x in some(1)]),
     "commit of everything": lambda db: appends.commit(db, everything()),
-    "renew": lambda db: claims.renew(db, "me", LEASES, NOW + 60_000),
-    "release": lambda db: claims.release(db, "me", LEASES, NOW, (), None),
-    "load": lambda db: queries.load_for_all(db, [[uid(x) for x in some(1)]]),
-    "heads": lambda db: queries.heads(db, [uid(x) for x in some(1)]),
+    "renew_leases": lambda db: claims.renew(db, "me", LEASES, NOW + 60_000),
+    "release_leases": lambda db: claims.release(db, "me", LEASES, NOW, (), None),
+    "load_executions": lambda db: queries.load_for_all(db, [[uid(x) for x in some(1)]]),
+    "heads_by_id": lambda db: queries.heads(db, [uid(x) for x in some(1)]),
     "command_by_source": lambda db: queries.is_taken(db, uid(105), "api:1"),
-    "unread": lambda db: queries.unread(db, [(uid(x), 0) for x in some(1)]),
-    "commands_of_many": lambda db: queries.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),
-    "enqueue": lambda db: commands.enqueue(
+    "executions_with_unread_commands": lambda db: queries.unread(db, [(uid(x), 0) for x in some(1)]),
+    "commands_of_executions": lambda db: queries.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),
+    "enqueue_commands": lambda db: commands.enqueue(
         db, [Enqueue(execution_id=uid(x), kind="Pause", body=b"{}") for x in some(2)], NOW
     ),
-    "answer": lambda db: answers.attempt(db, [answers.Asked(approval("p105"), "api:1", NOW, CLAIM)]),
-    "messages_due": lambda db: outbox.outbox(db, NOW, SOME),
-    "messages_of": lambda db: outbox.outgoing(db, uid(100)),
-    "token": lambda db: outbox.token(db, hashlib.sha256(b"p106").digest()),
-    "waits": lambda db: signals.waits(db, "paid", "k0"),
-    "signals": lambda db: signals.signals(db, "paid", "k5", 0),
-    "signals_undispatched": lambda db: signals.undispatched(db, NOW, SOME),
-    "expendable": lambda db: retention.expendable(db, NOW, SOME, None),
-    "execution": lambda db: queries.get(db, uid(100)),
+    "write_answers": lambda db: answers.attempt(db, [answers.Asked(approval("p105"), "api:1", NOW, CLAIM)]),
+    "due_messages": lambda db: outbox.outbox(db, NOW, SOME),
+    "messages_of_sender": lambda db: outbox.outgoing(db, uid(100)),
+    "point_of_token": lambda db: outbox.token(db, hashlib.sha256(b"p106").digest()),
+    "waits_for_signal": lambda db: signals.waits(db, "paid", "k0"),
+    "signals_since": lambda db: signals.signals(db, "paid", "k5", 0),
+    "undispatched_signals": lambda db: signals.undispatched(db, NOW, SOME),
+    "purgeable_executions": lambda db: retention.expendable(db, NOW, SOME, None),
+    "execution_by_id": lambda db: queries.get(db, uid(100)),
     "history": lambda db: queries.history(db, uid(100), 0, 100),
-    "page": lambda db: paging.page(db, PAGE),
-    "page_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
-    "page_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
-    "page_of_input": lambda db: paging.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
-    "page_of_status": lambda db: paging.page(db, msgspec.structs.replace(PAGE, status=("paused", "running"))),
-    "page_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
-    "paused": lambda db: queries.paused(db, PausedFilter(limit=50)),
-    "paused_of": lambda db: queries.paused(db, PausedFilter(limit=50, workflow="w7")),
-    "point": lambda db: queries.point_by(db, "p105"),
-    "points": lambda db: queries.points(db, POINTS),
-    "points_of_execution": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
-    "points_waiting": lambda db: queries.points(db, WAITING),
-    "points_waiting_of": lambda db: queries.points(
+    "list_executions": lambda db: paging.page(db, PAGE),
+    "list_executions_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
+    "list_executions_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
+    "list_executions_of_input": lambda db: paging.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
+    "list_executions_of_status": lambda db: paging.page(
+        db, msgspec.structs.replace(PAGE, status=("paused", "running"))
+    ),
+    "list_executions_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
+    "list_paused_executions": lambda db: queries.paused(db, PausedFilter(limit=50)),
+    "list_paused_executions_of_workflow": lambda db: queries.paused(db, PausedFilter(limit=50, workflow="w7")),
+    "point_by_id": lambda db: queries.point_by(db, "p105"),
+    "list_points": lambda db: queries.points(db, POINTS),
+    "list_points_of_execution": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
+    "list_waiting_points": lambda db: queries.points(db, WAITING),
+    "list_waiting_points_of_workflow_and_kind": lambda db: queries.points(
         db, msgspec.structs.replace(WAITING, workflow="w7", kind="approval")
     ),
-    "points_waiting_of_kind": lambda db: queries.points(db, msgspec.structs.replace(WAITING, kind="approval")),
-    "points_waiting_of_workflow": lambda db: queries.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
+    "list_waiting_points_of_kind": lambda db: queries.points(db, msgspec.structs.replace(WAITING, kind="approval")),
+    "list_waiting_points_of_workflow": lambda db: queries.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
 }
 
 
@@ -219,7 +221,7 @@ async def touched(watched: Watched) -> dict[str, int]:
     for name, deed in DEEDS.items():
         given = await watched.watch(cast("Callable[[Watched], Awaitable[object]]", deed))
         assert watched.blocks[name], name
-        assert name == "release" or has_worked(given), (name, given)
+        assert name == "release_leases" or has_worked(given), (name, given)
     return dict(watched.blocks)
 
 

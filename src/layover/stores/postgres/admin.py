@@ -50,7 +50,7 @@ async def migrate_to(address: Address, number: int) -> None:
     """Bring the tables of a schema that is there to the shape after a migration, up or down."""
     async with _opened(address) as db:
         await check_known(db)
-        now = await db.fetchval("time")
+        now = await db.fetchval("server_time")
     await migrate(address, now, number)
 
 

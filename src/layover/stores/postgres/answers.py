@@ -94,7 +94,7 @@ class _Judged(NamedTuple):
 
 async def attempt(db: Runs, group: Sequence[Asked]) -> list[Told | None]:
     """Read, judge and write; None for each that something else came before, of which nothing was written."""
-    found = {row[0] - 1: row for row in await db.fetch("answerable", *_sought(group))}
+    found = {row[0] - 1: row for row in await db.fetch("points_to_answer", *_sought(group))}
     told: list[Told | None] = [None] * len(group)
     judged: dict[str, _Judged] = {}
     for place, asked in enumerate(group):
@@ -159,9 +159,9 @@ async def _write(db: Runs, judged: list[_Judged]) -> list[tuple[_Judged, Reserve
     audited = [(one.head.execution_id, one.audit) for one in judged if one.audit is not None]
     if audited:
         entries = ([id_ for id_, _ in audited], *audit_columns([entry for _, entry in audited]))
-        rows = await db.fetch("answer_audited", *values, *entries)
+        rows = await db.fetch("write_answers_audited", *values, *entries)
     else:
-        rows = await db.fetch("answer", *values)
+        rows = await db.fetch("write_answers", *values)
     written: dict[str, list[Row]] = {}
     for row in rows:
         written.setdefault(row[0], []).append(row)

@@ -25,7 +25,7 @@ async def replace(db: Database, key_id: str, by: Key, ends_at: int, audit: Audit
     """Keep a key in the place of one that nobody has ended or replaced."""
 
     async def work(tx: Transaction) -> bool:
-        if await tx.fetchval("replace_key", key_id, ends_at) is None:
+        if await tx.fetchval("end_replaced_api_key", key_id, ends_at) is None:
             return False
         await _add(tx, by, audit)
         return True
@@ -37,7 +37,7 @@ async def end(db: Database, key_id: str, now: int, audit: AuditEntry) -> bool:
     """End a key, unless it has ended."""
 
     async def work(tx: Transaction) -> bool:
-        if await tx.fetchval("end_key", key_id, now) is None:
+        if await tx.fetchval("end_api_key", key_id, now) is None:
             return False
         await write_audit(tx, audit)
         return True
@@ -46,7 +46,7 @@ async def end(db: Database, key_id: str, now: int, audit: AuditEntry) -> bool:
 
 
 async def _add(tx: Transaction, key: Key, audit: AuditEntry) -> None:
-    await tx.fetch("insert_keys", *([value] for value in columns(key)))
+    await tx.fetch("insert_api_keys", *([value] for value in columns(key)))
     await write_audit(tx, audit)
 
 
@@ -69,10 +69,10 @@ def columns(key: Key) -> tuple[object, ...]:
 
 async def by_hash(db: Runs, hash_: bytes) -> Key | None:
     """Find a key, be it ended."""
-    row = await db.fetchrow("key_by_hash", hash_)
+    row = await db.fetchrow("api_key_by_hash", hash_)
     return key_of(row) if row is not None else None
 
 
 async def keys(db: Runs, after: str, limit: int) -> list[Key]:
     """List keys in the order of their ids."""
-    return [key_of(row) for row in await db.fetch("keys", after, at_most(limit))]
+    return [key_of(row) for row in await db.fetch("list_api_keys", after, at_most(limit))]

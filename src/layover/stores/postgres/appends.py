@@ -186,7 +186,7 @@ class _Group:
         id_ = append.execution_id
         for entry in append.earlier:
             created_at = append.new.created_at if append.new is not None else None
-            self._add("earlier", _EARLIER, (id_, entry.seq, entry.count, entry.at, entry.events, created_at))
+            self._add("earlier_entries", _EARLIER, (id_, entry.seq, entry.count, entry.at, entry.events, created_at))
         if append.points:
             self._change_points(append)
         if append.snapshot is not None:
@@ -194,14 +194,14 @@ class _Group:
         if append.closed is not None and append.new is None:
             end = append.closed
             how = (append.at, end.outcome, end.error_code) if append.status in CLOSED else (None, None, None)
-            self._add("ended", _ENDED, (id_, *how))
+            self._add("closed_executions", _ENDED, (id_, *how))
         for message in append.messages:
             row = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
             self._add("messages", _MESSAGES, row)
         for token in append.tokens:
             self._add("tokens", _TOKENS, (id_, token.hash, token.point))
         if append.audit is not None:
-            self._add("audited", _AUDITED, (id_, *astuple(append.audit)))
+            self._add("audit_entries", _AUDITED, (id_, *astuple(append.audit)))
 
     def _change_points(self, append: Append) -> None:
         """Add what became of pause points. A row is written once, so all that happened to a point comes together."""
@@ -222,9 +222,9 @@ class _Group:
             if one.opened is not None:
                 self._open_point(append, name, one)
                 continue
-            self._add("changed", _CHANGED, (id_, name, one.status, one.closed_at, one.body))
+            self._add("changed_points", _CHANGED, (id_, name, one.status, one.closed_at, one.body))
             if one.closed_at is not None:
-                self._add("unwaited", _UNWAITED, (id_, name))
+                self._add("ended_waits", _UNWAITED, (id_, name))
 
     def _open_point(self, append: Append, name: str, one: _Became) -> None:
         if one.opened is None:
@@ -233,10 +233,10 @@ class _Group:
         schema = msgspec.json.encode(one.opened.schema) if one.opened.schema is not None else None
         workflow = append.new.workflow if append.new is not None else None
         row = (id_, name, point.kind, one.status, point.opened_at, one.closed_at, one.body, schema, workflow)
-        self._add("opened", _OPENED, row)
+        self._add("opened_points", _OPENED, row)
         if one.closed_at is None:
             for signal, key in one.opened.waits:
-                self._add("waits", _WAITS, (id_, signal, key, name))
+                self._add("started_waits", _WAITS, (id_, signal, key, name))
 
     def _add(self, part: str, columns: tuple[str, ...], row: tuple[object, ...]) -> None:
         if part not in self.parts:

@@ -29,22 +29,22 @@ def audit_columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
 async def write_audit(db: Runs, entry: AuditEntry | None) -> None:
     """Write what somebody did, if it was anybody; an act of several parts is written once."""
     if entry is not None:
-        await db.fetch("write_audit", *audit_columns([entry]))
+        await db.fetch("write_audit_entries", *audit_columns([entry]))
 
 
 async def list_audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
     """List entries, newest first, by the index that serves best what is asked for."""
     usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
     if wanted.execution_id is not None:
-        rows = await db.fetch("audit_of_execution", *usual, wanted.user, wanted.execution_id)
+        rows = await db.fetch("list_audit_entries_of_execution", *usual, wanted.user, wanted.execution_id)
     elif wanted.user is not None:
-        rows = await db.fetch("audit_of_user", *usual, wanted.user)
+        rows = await db.fetch("list_audit_entries_of_user", *usual, wanted.user)
     else:
-        rows = await db.fetch("audit", *usual)
+        rows = await db.fetch("list_audit_entries", *usual)
     return [audit_of(row) for row in rows]
 
 
 async def delete_old_audit(db: Runs, before: int, most: int) -> int:
     """Delete old entries, the oldest first; those that somebody else deletes are theirs to count."""
-    count: int = await db.fetchval("forget_audit", before, at_most(most))
+    count: int = await db.fetchval("delete_old_audit_entries", before, at_most(most))
     return count

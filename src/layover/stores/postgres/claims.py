@@ -64,7 +64,7 @@ async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) ->
             break
         if tries:
             await asyncio.sleep(_BETWEEN_TRIES)
-        statement = "renew" if tries < _TRIES else "renew_waiting"
+        statement = "renew_leases" if tries < _TRIES else "renew_leases_waiting"
         rows = await db.fetch(statement, instance, [id_ for id_, _ in left], [epoch for _, epoch in left], until)
         left = [(id_, epoch) for id_, epoch, busy in rows if busy]
         lost |= {(id_, epoch) for id_, epoch, busy in rows if not busy}
@@ -82,4 +82,4 @@ async def release(
     """Give back what is driven."""
     ids, epochs = [lease.execution_id for lease in leases], [lease.epoch for lease in leases]
     takeovers = [lease.takeovers for lease in leases]
-    await db.fetch("release", instance, ids, epochs, wake_at, list(missing) or None, held_at, takeovers)
+    await db.fetch("release_leases", instance, ids, epochs, wake_at, list(missing) or None, held_at, takeovers)

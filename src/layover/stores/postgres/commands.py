@@ -37,9 +37,9 @@ async def enqueue(db: Runs, commands: Sequence[Enqueue], now: int) -> list[Enque
     audited = [(place, one.audit) for place, one in enumerate(commands, start=1) if one.audit is not None]
     if audited:
         entries = ([place for place, _ in audited], *audit_columns([entry for _, entry in audited]))
-        rows = await until_seen(lambda: db.fetch("enqueue_audited", *values, now, *entries))
+        rows = await until_seen(lambda: db.fetch("enqueue_commands_audited", *values, now, *entries))
     else:
-        rows = await until_seen(lambda: db.fetch("enqueue", *values, now))
+        rows = await until_seen(lambda: db.fetch("enqueue_commands", *values, now))
     return [_enqueued(command, row) for command, row in zip(commands, rows, strict=True)]
 
 
@@ -49,7 +49,7 @@ async def enqueue_while(
     """Take commands only while a standing is noted: it cannot be changed before they are written."""
 
     async def work(tx: Transaction) -> list[Enqueued | Refusal]:
-        row = await tx.fetchrow("standing_for_share", standing.workflow)
+        row = await tx.fetchrow("lock_workflow_status", standing.workflow)
         if row is None or standing_of(row) != standing:
             return [superseded(standing.workflow)] * len(commands)
         return await enqueue(tx, commands, now)

@@ -35,7 +35,7 @@ async def sizes(db: Runs, after: str, most: int) -> list[Size]:
     first = int.from_bytes(key(after)) + 1 if after else 0
     if first.bit_length() > 8 * _ID_BYTES:
         return []
-    rows = await db.fetch("sizes", text(first.to_bytes(_ID_BYTES)), at_most(most))
+    rows = await db.fetch("execution_sizes", text(first.to_bytes(_ID_BYTES)), at_most(most))
     return [Size(execution_id=id_, size=int(size)) for id_, size in rows]
 
 
@@ -46,20 +46,20 @@ async def wholes(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
 
 
 async def _wholes(tx: Transaction, ids: list[str]) -> list[Whole]:
-    rows = [execution_of(row) for row in await tx.fetch("executions_of_many", ids)]
+    rows = [execution_of(row) for row in await tx.fetch("executions_by_id", ids)]
     weeks = {row.head.execution_id: weekly_partitions.era_of(row.info.created_at) for row in rows}
-    entries = await _by_execution(tx, "entries_of_many", entry_of, list(weeks), list(weeks.values()))
-    snapshots = await _by_execution(tx, "snapshots_of_many", _snapshot_of, ids)
+    entries = await _by_execution(tx, "entries_of_executions", entry_of, list(weeks), list(weeks.values()))
+    snapshots = await _by_execution(tx, "snapshots_of_executions", _snapshot_of, ids)
     commands = await commands_of_many(tx, ids, [0] * len(ids))
-    tokens = await _by_execution(tx, "tokens_of_many", _token_of, ids)
-    waits = await _by_execution(tx, "waits_of_many", _awaited_of, ids)
+    tokens = await _by_execution(tx, "tokens_of_executions", _token_of, ids)
+    waits = await _by_execution(tx, "waits_of_executions", _awaited_of, ids)
     points, messages = defaultdict(list), defaultdict(list)
-    for point in map(point_of, await tx.fetch("points_of_many", ids)):
+    for point in map(point_of, await tx.fetch("points_of_executions", ids)):
         points[point.execution_id].append(point)
-    for message in map(message_of, await tx.fetch("messages_of_many", ids)):
+    for message in map(message_of, await tx.fetch("messages_of_senders", ids)):
         messages[message.sender].append(message)
-    places = {place.execution_id: place for place in map(place_of_row, await tx.fetch("places_of_many", ids))}
-    inputs = {row[0]: row[1].encode() for row in await tx.fetch("inputs_of_many", ids)}
+    places = {place.execution_id: place for place in map(place_of_row, await tx.fetch("places_of_executions", ids))}
+    inputs = {row[0]: row[1].encode() for row in await tx.fetch("inputs_of_executions", ids)}
     return [
         Whole(
             row=row,
@@ -90,13 +90,13 @@ async def _by_execution(
 
 async def kept_signals(db: Runs, after: str, most: int) -> list[KeptSignal]:
     """Read signals."""
-    rows = await db.fetch("kept_signals", after, at_most(most))
+    rows = await db.fetch("signals_after", after, at_most(most))
     return [KeptSignal(signal=signal_of(row[:-1]), dispatched=row[-1]) for row in rows]
 
 
 async def used_rates(db: Runs, after: str, most: int) -> list[UsedRate]:
     """Read what is used of rates."""
-    rows = await db.fetch("used_rates", after, at_most(most))
+    rows = await db.fetch("rates_after", after, at_most(most))
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
@@ -109,7 +109,7 @@ async def keep(db: Database, batch: Batch) -> None:
 async def _prepare_weeks(db: Database, batch: Batch) -> None:
     """See that logs come to lie where they would if they had been written here, each in the partition of its week."""
     weeks = sorted({weekly_partitions.era_of(whole.row.info.created_at) for whole in batch.wholes})
-    for (era,) in await db.fetch("missing_eras", weeks) if weeks else ():
+    for (era,) in await db.fetch("weeks_without_partition", weeks) if weeks else ():
         await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)
 
 
@@ -134,9 +134,9 @@ async def _keep(tx: Transaction, batch: Batch) -> None:
     await save_places(tx, [whole.place for whole in wholes if whole.place is not None])
     await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
     await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
-    await _insert(tx, "insert_keys", map(api_keys.columns, batch.keys))
-    await _insert(tx, "insert_standings", map(astuple, batch.standings))
-    await _insert(tx, "insert_audit", map(astuple, batch.audit))
+    await _insert(tx, "insert_api_keys", map(api_keys.columns, batch.keys))
+    await _insert(tx, "insert_workflow_statuses", map(astuple, batch.standings))
+    await _insert(tx, "insert_audit_entries", map(astuple, batch.audit))
 
 
 async def _insert(tx: Transaction, statement: str, rows: Iterable[tuple[object, ...]]) -> None:

@@ -32,10 +32,10 @@ async def end(db: Runs, reply: Reply) -> None:
 
 async def drop(db: Runs, scope: str, key: str) -> None:
     """Forget that a request was worked at; what was answered stays."""
-    await db.fetch("drop_reply", scope, key)
+    await db.fetch("delete_unfinished_reply", scope, key)
 
 
 async def forget(db: Runs, now: int, most: int) -> int:
     """Delete what is no longer kept, the oldest first; what somebody else deletes is theirs to count."""
-    count: int = await db.fetchval("forget_replies", now, at_most(most))
+    count: int = await db.fetchval("delete_expired_replies", now, at_most(most))
     return count

@@ -18,13 +18,13 @@ async def faults(db: Database) -> list[Fault]:
     """Return what none of our statements can have written."""
 
     async def look(tx: Transaction) -> list[Fault]:
-        await tx.fetch("read_all")
+        await tx.fetch("allow_sequential_scans")
         found: list[Fault] = []
-        for table, id_ in await tx.fetch("strays"):
+        for table, id_ in await tx.fetch("stray_rows"):
             without = "executions" if table == "heads" else "heads"
             message = f"It has rows in `{table}`, and none in `{without}`."
             found.append(Fault(code="stray_rows", message=message, execution_id=id_))
-        for (id_,) in await tx.fetch("unversioned"):
+        for (id_,) in await tx.fetch("executions_without_version"):
             message = "The version of its workflow is gone."
             found.append(Fault(code="unknown_version", message=message, execution_id=id_))
         return found

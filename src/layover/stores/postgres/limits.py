@@ -48,7 +48,7 @@ async def admit(db: Database, wish: Wish, now: int) -> Admission:
 async def _admit(tx: Runs, wish: Wish, names: _Names, now: int) -> Admission | _Names:
     """Do all of it; or nothing, if it has to be done under other names: those are returned."""
     await _lock(tx, f"execution:{wish.execution_id}", *_locks(names))
-    row = await tx.fetchrow("limits", wish.execution_id, names.slots, names.rate)
+    row = await tx.fetchrow("limits_of_execution", wish.execution_id, names.slots, names.rate)
     if row is None or row[0] in CLOSED:
         return Admission(state="rejected")
     _, held, used_until, *kept = row
@@ -110,17 +110,17 @@ async def free(db: Database, execution_id: str, now: int) -> list[str]:
 async def _free(tx: Runs, execution_id: str, now: int) -> list[str]:
     # While it asks for a place, nobody else sees one yet: without this lock we would leave before it is there.
     await _lock(tx, f"execution:{execution_id}")
-    name: str | None = await tx.fetchval("place_name", execution_id)
+    name: str | None = await tx.fetchval("slots_of_execution", execution_id)
     await _lock(tx, *_locks(_Names(name, None)))
-    held: int | None = await tx.fetchval("held_by_others", execution_id)
+    held: int | None = await tx.fetchval("count_other_slot_holders", execution_id)
     if held is None:
         return []
     following, leaving = await _following(tx, name, held, execution_id) if name is not None else ([], [])
     rates = sorted({place.rate.name for place in following if place.rate is not None})
     await _lock(tx, *(f"rate:{rate}" for rate in rates))
-    used = {row["name"]: row["used_until"] for row in await tx.fetch("rates", rates)} if rates else {}
+    used = {row["name"]: row["used_until"] for row in await tx.fetch("rates_by_name", rates)} if rates else {}
     advanced = await _tell_and_save(tx, [_advanced(place, used, now) for place in following], now)
-    await tx.fetch("drop_places", [execution_id, *leaving])
+    await tx.fetch("delete_places", [execution_id, *leaving])
     await _save_rates(tx, used)
     await _hasten(tx, advanced, now)
     return [place.execution_id for place in advanced if place.admitted]
@@ -132,7 +132,7 @@ async def _following(tx: Runs, name: str, held: int, leaver: str) -> tuple[list[
     ended: list[str] = []
     after, is_end = _FRONT, False
     while not is_end:
-        rows = await tx.fetch("next_in_line", name, *after, _AT_ONCE)
+        rows = await tx.fetch("next_in_queue", name, *after, _AT_ONCE)
         is_end = len(rows) < _AT_ONCE
         for is_open, *kept in rows:
             place = place_of_row(kept)
@@ -153,12 +153,12 @@ async def _hasten(tx: Runs, places: Sequence[Place], now: int) -> None:
     """Have what an execution has for itself come due when it may begin."""
     if places:
         moments = [max(now, place.start_at or now) for place in places]
-        await tx.fetch("hasten_messages", [place.execution_id for place in places], moments)
+        await tx.fetch("make_messages_due_sooner", [place.execution_id for place in places], moments)
 
 
 async def admission(db: Runs, execution_id: str) -> Admission | None:
     """Tell how things stand."""
-    row = await db.fetchrow("standing", execution_id, MOST_HOLDERS)
+    row = await db.fetchrow("admission_of_execution", execution_id, MOST_HOLDERS)
     if row is None:
         return None
     *kept, ahead, holders = row
@@ -167,7 +167,7 @@ async def admission(db: Runs, execution_id: str) -> Admission | None:
 
 async def forget_rates(db: Runs, now: int) -> int:
     """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
-    return len(await db.fetch("forget_rates", now * 1000))
+    return len(await db.fetch("delete_unused_rates", now * 1000))
 
 
 def _has_room(place: Place, held: int) -> bool:
@@ -189,11 +189,11 @@ async def _lock(tx: Runs, *names: str) -> None:
 
 
 async def _holders(tx: Runs, name: str, most: int | None) -> list[str]:
-    return [id_ for (id_,) in await tx.fetch("holders", name, most)]
+    return [id_ for (id_,) in await tx.fetch("slot_holders", name, most)]
 
 
 async def _line(tx: Runs, name: str) -> list[str]:
-    return [id_ for (id_,) in await tx.fetch("line", name)]
+    return [id_ for (id_,) in await tx.fetch("queue_for_slots", name)]
 
 
 async def _save_rates(tx: Runs, used: Mapping[str, int]) -> None:

@@ -52,8 +52,8 @@ class Neighbours:
         self._looked_at = monotonic()
         with self._locks.dead() as dead:
             if dead:
-                await self._db.fetch("orphan", dead, now)
-                await self._db.fetch("leave", dead)
+                await self._db.fetch("expire_leases", dead, now)
+                await self._db.fetch("delete_instances", dead)
 
     def leave(self) -> None:
         """Give our lock back."""

@@ -15,4 +15,4 @@ async def take(db: Runs, name: str, holder: str, now: int, until: int) -> bool:
 
 async def drop(db: Runs, name: str, holder: str) -> None:
     """Give a lock back."""
-    await db.fetch("drop_lock", name, holder)
+    await db.fetch("release_lock", name, holder)

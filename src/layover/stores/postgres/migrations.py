@@ -86,7 +86,7 @@ async def check_known(db: Database, known: Sequence[Migration] | None = None) ->
 async def taken(db: Runs) -> Taken | None:
     """Return the steps that a schema has taken; None if it does not say, since it is not there or not ours."""
     try:
-        rows = await db.fetch("taken_migrations")
+        rows = await db.fetch("recorded_migrations")
     except (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError):
         return None
     except StoreUnusable as error:
@@ -119,7 +119,7 @@ async def _take(connection: asyncpg.Connection, tables: Transaction, address: Ad
             await tables.fetch("delete_migration", step.number)
         else:
             row = (step.number, step.name, step.checksum, wanted.now, step.is_compatible)
-            await tables.fetch("insert_migration", *row)
+            await tables.fetch("record_migration", *row)
     return [step.number for step in steps]
 
 
@@ -131,7 +131,7 @@ async def _prepared(tables: Transaction, connection: asyncpg.Connection, address
     if not has_schema:  # whoever may not make one can be given one
         await connection.execute(f'CREATE SCHEMA "{address.schema}"')
     if "migrations" not in names:
-        await tables.fetch("create_migrations")
+        await tables.fetch("create_migrations_table")
     had = await taken(tables)
     if had is None:
         raise _foreign(address)
@@ -151,7 +151,7 @@ def _to_do(address: Address, known: Sequence[Migration], had: Taken, to: int | N
 
 
 async def _tables(db: Runs, address: Address) -> tuple[bool, list[str]]:
-    ((has_schema, names),) = await db.fetch("tables", address.schema)
+    ((has_schema, names),) = await db.fetch("tables_of_schema", address.schema)
     return has_schema, names
 
 

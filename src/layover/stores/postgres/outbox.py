@@ -32,7 +32,7 @@ async def outbox(db: Runs, now: int, most: int) -> Outbox:
     due: list[tuple[_Turn, Message]] = []
     last = _BEFORE_ALL
     while True:
-        rows = await db.fetch("messages_due", now, most, chunk, *last)
+        rows = await db.fetch("due_messages", now, most, chunk, *last)
         next_due, undispatched_since, candidates, *last_columns = rows[0][:7]
         # One row is always there, for what is told besides.
         due += [_with_turn(turn, message_of(row)) for turn, *row in (row[7:] for row in rows) if turn is not None]
@@ -55,7 +55,7 @@ def _with_turn(at: int, message: Message) -> tuple[_Turn, Message]:
 async def sent(db: Runs, messages: Sequence[Message]) -> None:
     """Forget messages that have arrived."""
     senders, destinations = [one.sender for one in messages], [one.destination for one in messages]
-    await db.fetch("drop_messages", senders, destinations, [one.n for one in messages])
+    await db.fetch("delete_messages", senders, destinations, [one.n for one in messages])
 
 
 async def postpone(db: Runs, message: Message, due_at: int) -> None:
@@ -65,10 +65,10 @@ async def postpone(db: Runs, message: Message, due_at: int) -> None:
 
 async def outgoing(db: Runs, sender: str) -> list[Message]:
     """Read the messages of one execution that have not arrived, in the order in which they were written."""
-    return [message_of(row) for row in await db.fetch("messages_of", sender)]
+    return [message_of(row) for row in await db.fetch("messages_of_sender", sender)]
 
 
 async def token(db: Runs, hash_: bytes) -> Wait | None:
     """Find the point that a token belongs to."""
-    row = await db.fetchrow("token", hash_)
+    row = await db.fetchrow("point_of_token", hash_)
     return wait_of(row) if row is not None else None

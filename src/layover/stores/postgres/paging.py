@@ -52,7 +52,7 @@ async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
 async def _fulfilling(db: Runs, rows: list[ExecutionRow], conditions: tuple[Condition, ...]) -> list[ExecutionRow]:
     """Return those of some executions that began with what fulfils conditions."""
     ids = [row.head.execution_id for row in rows]
-    inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_many", ids)}
+    inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_executions", ids)}
     return [row for row in rows if document_fulfils(inputs.get(row.head.execution_id), conditions)]
 
 
@@ -68,13 +68,13 @@ async def _rows(db: Runs, wanted: ExecutionFilter) -> list[Row]:
     workflow, usual = wanted.workflow, (statuses, at_most(wanted.limit), *after)
     where = wanted.where.decode() if wanted.where is not None else None
     if wanted.parent_id is not None:
-        return await db.fetch("page_of_parent", *usual, workflow, wanted.parent_id, wanted.tag, where)
+        return await db.fetch("list_executions_of_parent", *usual, workflow, wanted.parent_id, wanted.tag, where)
     if where is not None:
-        return await db.fetch("page_of_input", *usual, workflow, where, wanted.tag)
+        return await db.fetch("list_executions_of_input", *usual, workflow, where, wanted.tag)
     if wanted.tag is not None:
-        return await db.fetch("page_of_tag", *usual, workflow, wanted.tag)
+        return await db.fetch("list_executions_of_tag", *usual, workflow, wanted.tag)
     if statuses is not None and "completed" not in statuses:
-        return await db.fetch("page_of_status", *usual, workflow)
+        return await db.fetch("list_executions_of_status", *usual, workflow)
     if workflow is not None:
-        return await db.fetch("page_of_workflow", *usual, workflow)
-    return await db.fetch("page", *usual)
+        return await db.fetch("list_executions_of_workflow", *usual, workflow)
+    return await db.fetch("list_executions", *usual)

@@ -51,7 +51,7 @@ async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[L
     """
     check_ids(execution_id for execution_ids in wanted for execution_id in execution_ids)
     distinct = list(dict.fromkeys(execution_id for execution_ids in wanted for execution_id in execution_ids))
-    found = {row[0]: _loaded(row) for row in await db.fetch("load", distinct)}
+    found = {row[0]: _loaded(row) for row in await db.fetch("load_executions", distinct)}
     return [[found.get(execution_id) for execution_id in execution_ids] for execution_ids in wanted]
 
 
@@ -74,7 +74,7 @@ async def commands_after(db: Runs, execution_id: str, after: int) -> list[Comman
 async def commands_of_many(db: Runs, execution_ids: Sequence[str], afters: Sequence[int]) -> dict[str, list[Command]]:
     """Read the commands of executions that came after one of theirs; one without any is not among them."""
     found: dict[str, list[Command]] = {}
-    for execution_id, *columns in await db.fetch("commands_of_many", execution_ids, afters):
+    for execution_id, *columns in await db.fetch("commands_of_executions", execution_ids, afters):
         found.setdefault(execution_id, []).append(command_of(columns))
     return found
 
@@ -86,7 +86,7 @@ async def is_taken(db: Runs, execution_id: str, source: str) -> bool:
 
 async def heads(db: Runs, execution_ids: Sequence[str]) -> list[Head | None]:
     """Read the heads of executions."""
-    found = {row[0]: head_of(row) for row in await db.fetch("heads", list(dict.fromkeys(execution_ids)))}
+    found = {row[0]: head_of(row) for row in await db.fetch("heads_by_id", list(dict.fromkeys(execution_ids)))}
     return [found.get(id_) for id_ in execution_ids]
 
 
@@ -94,13 +94,13 @@ async def unread(db: Runs, seen: Sequence[tuple[str, int]]) -> list[str]:
     """Return those executions that have commands beyond the number that their driver has seen."""
     ids = [execution_id for execution_id, _ in seen]
     check_ids(ids)
-    return [row[0] for row in await db.fetch("unread", ids, [n for _, n in seen])]
+    return [row[0] for row in await db.fetch("executions_with_unread_commands", ids, [n for _, n in seen])]
 
 
 async def get(db: Runs, execution_id: str) -> ExecutionRow | None:
     """Find an execution."""
     check_ids([execution_id])
-    row = await db.fetchrow("execution", execution_id)
+    row = await db.fetchrow("execution_by_id", execution_id)
     return execution_of(row) if row is not None else None
 
 
@@ -110,9 +110,9 @@ async def paused(db: Runs, wanted: PausedFilter) -> list[ExecutionRow]:
     check_ids([after[1]])
     usual = (at_most(wanted.limit), *after)
     if wanted.workflow is not None:
-        rows = await db.fetch("paused_of", *usual, wanted.workflow)
+        rows = await db.fetch("list_paused_executions_of_workflow", *usual, wanted.workflow)
     else:
-        rows = await db.fetch("paused", *usual)
+        rows = await db.fetch("list_paused_executions", *usual)
     return [execution_of(row) for row in rows]
 
 
@@ -128,11 +128,11 @@ async def points(db: Runs, wanted: PointFilter) -> list[PointRow]:
     usual = (wanted.workflow, wanted.kind, wanted.status or None, at_most(wanted.limit), *after)
     if wanted.execution_id is not None:
         check_ids([wanted.execution_id])
-        rows = await db.fetch("points_of_execution", *usual, wanted.execution_id)
+        rows = await db.fetch("list_points_of_execution", *usual, wanted.execution_id)
     elif wanted.status and _WAITING.issuperset(wanted.status):
         rows = await _waiting(db, wanted, (wanted.status, at_most(wanted.limit), *after))
     else:
-        rows = await db.fetch("points", *usual)
+        rows = await db.fetch("list_points", *usual)
     return [point_of(row) for row in rows]
 
 
@@ -140,18 +140,18 @@ async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> 
     """Read points that are not done with."""
     match wanted.workflow, wanted.kind:
         case None, None:
-            return await db.fetch("points_waiting", *usual)
+            return await db.fetch("list_waiting_points", *usual)
         case None, kind:
-            return await db.fetch("points_waiting_of_kind", *usual, kind)
+            return await db.fetch("list_waiting_points_of_kind", *usual, kind)
         case workflow, None:
-            return await db.fetch("points_waiting_of_workflow", *usual, workflow, _KINDS)
+            return await db.fetch("list_waiting_points_of_workflow", *usual, workflow, _KINDS)
         case workflow, kind:
-            return await db.fetch("points_waiting_of", *usual, workflow, kind)
+            return await db.fetch("list_waiting_points_of_workflow_and_kind", *usual, workflow, kind)
 
 
 async def point_by(db: Runs, point_id: str) -> PointRow | None:
     """Find a pause point, be it closed."""
-    row = await db.fetchrow("point", point_id)
+    row = await db.fetchrow("point_by_id", point_id)
     return point_of(row) if row is not None else None
 
 
@@ -159,7 +159,7 @@ async def gauges(db: Database, now: int, before: int) -> Gauges:
     """Tell how things stand."""
 
     async def look(tx: Transaction) -> Gauges:
-        await tx.fetch("read_all")
+        await tx.fetch("allow_sequential_scans")
         return summed_up([tuple(row) for row in await tx.fetch("gauges", now, before)])
 
     return await db.transact(look)
@@ -169,8 +169,8 @@ async def counts(db: Database) -> dict[str, int]:
     """Count executions by status."""
 
     async def count(tx: Transaction) -> dict[str, int]:
-        await tx.fetch("read_all")
-        return {row["status"]: row["count"] for row in await tx.fetch("counts")}
+        await tx.fetch("allow_sequential_scans")
+        return {row["status"]: row["count"] for row in await tx.fetch("count_executions")}
 
     return await db.transact(count)
 
@@ -190,11 +190,11 @@ async def latest(db: Runs, workflow: str) -> Version | None:
 async def versions(db: Runs, workflow: str | None) -> list[Version]:
     """List the versions of a workflow, or the newest of every workflow."""
     if workflow is not None:
-        return [version_of(row) for row in await db.fetch("versions_of", workflow)]
+        return [version_of(row) for row in await db.fetch("versions_of_workflow", workflow)]
     # The index has names and numbers the other way round.
     return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]
 
 
 async def workflows(db: Runs, after: str, limit: int) -> list[Version]:
     """List the newest versions of workflows whose names come after one, by name."""
-    return [version_of(row) for row in await db.fetch("workflows", after, at_most(limit))]
+    return [version_of(row) for row in await db.fetch("latest_versions_after", after, at_most(limit))]

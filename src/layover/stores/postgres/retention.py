@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def expendable(db: Runs, before: int, most: int, workflow: str | None) -> list[str]:
     """Read executions that were closed before a moment and are done with everything, the oldest first."""
-    return [row[0] for row in await db.fetch("expendable", before, at_most(most), workflow)]
+    return [row[0] for row in await db.fetch("purgeable_executions", before, at_most(most), workflow)]
 
 
 async def purge(db: Database, execution_ids: Sequence[str], before: int | None) -> int:
@@ -26,8 +26,8 @@ async def purge(db: Database, execution_ids: Sequence[str], before: int | None) 
     """
 
     async def delete(tx: Transaction) -> int:
-        closed = [row[0] for row in await tx.fetch("lock_closed", execution_ids)]
-        count: int = await tx.fetchval("purge", closed, before) if closed else 0
+        closed = [row[0] for row in await tx.fetch("lock_closed_heads", execution_ids)]
+        count: int = await tx.fetchval("purge_executions", closed, before) if closed else 0
         return count
 
     return await db.transact(delete)

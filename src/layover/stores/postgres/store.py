@@ -115,7 +115,7 @@ class PostgresStore(PostgresAccess):
             await _enter(db, instance, now)
             self._instance = instance
             # Nobody else has our name now, so what it drives was driven in an earlier life.
-            await db.fetch("orphan", [instance], now)
+            await db.fetch("expire_leases", [instance], now)
             await weekly_partitions.prepare(db, now)
         except BaseException:
             await db.close()
@@ -166,7 +166,7 @@ class PostgresStore(PostgresAccess):
                 await asyncio.gather(staying, return_exceptions=True)
         if staying is not None:
             with suppress(StoreError):  # then the name is free after a while
-                await db.fetch("leave", [self._instance])
+                await db.fetch("delete_instances", [self._instance])
 
     async def now(self) -> int:
         """Return the time of the server's clock, which all instances go by; it is not asked for that."""
@@ -183,11 +183,11 @@ class PostgresStore(PostgresAccess):
 
     async def _set_clock(self, db: Database) -> None:
         asked_at = running()
-        self._server_clock.hear(asked_at, await db.fetchval("time"))
+        self._server_clock.hear(asked_at, await db.fetchval("server_time"))
 
     async def _keep_up(self, db: Database) -> None:
         """Have at least the time that instances had when they last said that they live."""
-        latest = await db.fetchval("latest_seen")
+        latest = await db.fetchval("latest_heartbeat")
         if latest is not None:
             self._server_clock.keep_up(latest)
 
@@ -200,7 +200,7 @@ class PostgresStore(PostgresAccess):
                     break  # whoever comes now has the time from nobody but us
             asked_at = running()
             try:
-                self._server_clock.hear(asked_at, await db.fetchval("stay", self._instance, await self.now()))
+                self._server_clock.hear(asked_at, await db.fetchval("heartbeat", self._instance, await self.now()))
                 await self._keep_up(db)
                 await weekly_partitions.prepare(db, await self.now())
             except StoreError as error:
@@ -259,7 +259,7 @@ class PostgresStore(PostgresAccess):
         found = await claims.claim(self._db, claim)
         self._server_clock.hear(asked_at, found.server_time)
         if self._server_clock.leapt_at != leapt_at:  # the others have it with their next claims
-            await self._db.fetchval("stay", self._instance, self._server_clock.now())
+            await self._db.fetchval("heartbeat", self._instance, self._server_clock.now())
         return found.claims
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
@@ -506,7 +506,7 @@ class PostgresStore(PostgresAccess):
     async def liveness(self, instance: str) -> Liveness:
         """Tell whether an instance lives: it says so now and then, and on this machine it holds a lock."""
         db = self._db
-        seen_at = await db.fetchval("instance_seen_at", instance)
+        seen_at = await db.fetchval("heartbeat_of_instance", instance)
         silent = seen_at is None or seen_at <= await self.now() - SILENT_FOR
         return Liveness(alive=not silent and not is_dead_here(db.address, instance), seen_at=seen_at)
 
@@ -531,5 +531,5 @@ class PostgresStore(PostgresAccess):
 
 
 async def _enter(db: Database, instance: str, now: int) -> None:
-    if await db.fetchval("enter", instance, now, now - _GONE_AFTER) is None:
+    if await db.fetchval("register_instance", instance, now, now - _GONE_AFTER) is None:
         raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")

@@ -53,7 +53,7 @@ async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
     """
     this = era_of(now)
     wanted = [era for era in range(this, this + _AHEAD + 1) if era >= 0]
-    missing = [era for (era,) in await db.fetch("missing_eras", wanted)] if wanted else []
+    missing = [era for (era,) in await db.fetch("weeks_without_partition", wanted)] if wanted else []
     if not missing or now < _not_before.get(db, now):
         return
     async with own_connection(db.address) as connection:
@@ -70,7 +70,9 @@ async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> lis
     """Drop the partitions of weeks that were over at a moment and of which no execution is left; return the weeks."""
     found: list[int] = []
     for era in await _ended(db, before):
-        if await db.fetchval("began_between", *_moments(era)) or await db.fetchval("heads_between", *_moments(era)):
+        if await db.fetchval("has_executions_between", *_moments(era)) or await db.fetchval(
+            "has_heads_between", *_moments(era)
+        ):
             continue
         async with own_connection(db.address) as connection:
             try:
@@ -88,7 +90,9 @@ async def expendable_eras(db: Database, before: int) -> list[int]:
     found: list[int] = []
     for era in await _ended(db, before):
         moments = _moments(era)
-        if await db.fetchval("began_between", *moments) and not await db.fetchval("kept_between", *moments, before):
+        if await db.fetchval("has_executions_between", *moments) and not await db.fetchval(
+            "has_needed_executions_between", *moments, before
+        ):
             found.append(era)
     return found
 
@@ -117,7 +121,7 @@ async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> in
 
 async def _ended(db: Database, before: int) -> list[int]:
     """Return the weeks with a partition that were over at a moment."""
-    return [era for (era,) in await db.fetch("ended_eras", era_of(before))]
+    return [era for (era,) in await db.fetch("ended_partitions", era_of(before))]
 
 
 def _moments(era: int) -> tuple[int, int]:
@@ -126,9 +130,9 @@ def _moments(era: int) -> tuple[int, int]:
 
 async def _make(connection: asyncpg.Connection, db: Database, era: int) -> None:
     tables = Transaction(connection, db.sql)
-    if not await tables.fetch("missing_eras", [era]):
+    if not await tables.fetch("weeks_without_partition", [era]):
         return  # somebody else has just made it
-    if await tables.fetchval("rest_has_era", era):
+    if await tables.fetchval("default_partition_has_week", era):
         raise StoreUnavailable("Rows of this week are in the default partition.", code="in_default")
     await connection.execute(f"SET LOCAL statement_timeout = {_LONGEST_LOOK}")
     # A table of its own first: to be attached keeps nobody from inserting into the others.
@@ -142,6 +146,6 @@ async def _drop(connection: asyncpg.Connection, db: Database, era: int) -> None:
     """Drop a partition, unless an execution of its week has come; nobody appends meanwhile."""
     lock = in_schema("LOCK TABLE ONLY layover.events IN ACCESS EXCLUSIVE MODE", db.address.schema)
     await connection.execute(lock)
-    if await connection.fetchval(db.sql["began_between"], *_moments(era)):
+    if await connection.fetchval(db.sql["has_executions_between"], *_moments(era)):
         raise StoreUnavailable("An execution of this week has come.", code="in_use")
     await connection.execute(in_schema(f"DROP TABLE layover.events_{era}", db.address.schema))

@@ -21,7 +21,7 @@ async def note(db: Database, standing: Standing, audit: AuditEntry | None) -> No
     """Note how a workflow stands."""
 
     async def work(tx: Transaction) -> None:
-        await tx.fetch("set_standing", *astuple(standing))
+        await tx.fetch("set_workflow_status", *astuple(standing))
         await write_audit(tx, audit)
 
     await db.transact(work)
@@ -29,5 +29,9 @@ async def note(db: Database, standing: Standing, audit: AuditEntry | None) -> No
 
 async def standings(db: Runs, workflows: Sequence[str] | None) -> list[Standing]:
     """Read how workflows stand, in the order of their names."""
-    rows = await db.fetch("standings") if workflows is None else await db.fetch("standings_of", list(workflows))
+    rows = (
+        await db.fetch("list_workflow_statuses")
+        if workflows is None
+        else await db.fetch("workflow_statuses_by_name", list(workflows))
+    )
     return [standing_of(row) for row in rows]

@@ -27,7 +27,7 @@ def add(db: apsw.Connection, key: Key, audit: AuditEntry) -> None:
 
 def replace(db: apsw.Connection, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
     """Keep a key in the place of one that nobody has ended or replaced."""
-    db.execute(SQL["replace_key"], {"id": key_id, "ends_at": ends_at})
+    db.execute(SQL["end_replaced_api_key"], {"id": key_id, "ends_at": ends_at})
     if db.changes() != 1:
         return False
     add(db, by, audit)
@@ -36,7 +36,7 @@ def replace(db: apsw.Connection, key_id: str, by: Key, ends_at: int, audit: Audi
 
 def end(db: apsw.Connection, key_id: str, now: int, audit: AuditEntry) -> bool:
     """End a key, unless it has ended."""
-    db.execute(SQL["end_key"], {"id": key_id, "now": now})
+    db.execute(SQL["end_api_key"], {"id": key_id, "now": now})
     if db.changes() != 1:
         return False
     write_audit(db, audit)
@@ -47,17 +47,17 @@ def insert(db: apsw.Connection, key: Key) -> None:
     """Write a key."""
     scopes = msgspec.json.encode(key.scopes).decode() if key.scopes is not None else None
     values = {**asdict(key), "roles": msgspec.json.encode(key.roles).decode(), "scopes": scopes}
-    db.execute(SQL["insert_key"], values)
+    db.execute(SQL["insert_api_keys"], values)
     if db.changes() != 1:
         raise key_exists(key)
 
 
 def by_hash(db: apsw.Connection, hash_: bytes) -> Key | None:
     """Find a key, be it ended."""
-    row = db.execute(SQL["key_by_hash"], {"hash": hash_}).fetchone()
+    row = db.execute(SQL["api_key_by_hash"], {"hash": hash_}).fetchone()
     return key_of(row) if row is not None else None
 
 
 def keys(db: apsw.Connection, after: str, limit: int) -> list[Key]:
     """List keys in the order of their ids."""
-    return [key_of(row) for row in db.execute(SQL["keys"], {"after": after, "most": at_most(limit)})]
+    return [key_of(row) for row in db.execute(SQL["list_api_keys"], {"after": after, "most": at_most(limit)})]

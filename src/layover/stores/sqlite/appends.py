@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from layover.ports.records import Append, Command, NewExecution, PointChange
 
 _APPEND = SQL["append"]
-_APPEND_ALIKE = SQL["append_alike"]
-_APPEND_RESTING = SQL["append_resting"]
-_APPEND_MISSING = SQL["append_missing"]
+_APPEND_ALIKE = SQL["append_keeping_status"]
+_APPEND_RESTING = SQL["append_and_rest"]
+_APPEND_MISSING = SQL["append_and_wait_for_functions"]
 
 
 def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
@@ -61,8 +61,8 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
                 first, count = first + earlier, count - earlier
             if count:  # what only takes note of commands, or only rests, leaves nothing in the log
                 entries.append((id_, first, count, append.at, append.events))
-    cursor.executemany(SQL["insert_entry"], entries)
-    cursor.executemany(SQL["drop_waits"], closed)
+    cursor.executemany(SQL["insert_entries"], entries)
+    cursor.executemany(SQL["delete_waits"], closed)
     return outcomes
 
 
@@ -150,7 +150,9 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
     if new.tags:
         write_tags(db, id_, new)
     if resting is not None and resting.missing:
-        db.execute(SQL["set_missing"], {"id": id_, "missing": types_kept(resting.missing), "since": append.at})
+        db.execute(
+            SQL["set_missing_functions"], {"id": id_, "missing": types_kept(resting.missing), "since": append.at}
+        )
     return Outcome(verdict="passed")
 
 
@@ -174,18 +176,18 @@ def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
     """Write what it wants of others, and what lets others report to it."""
     for message in append.messages:
         values = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
-        db.execute(SQL["insert_message"], values)
+        db.execute(SQL["insert_messages"], values)
         if db.changes() != 1:
             raise message_exists(message)
     for token in append.tokens:
-        db.execute(SQL["insert_token"], {"hash": token.hash, "id": id_, "point": token.point})
+        db.execute(SQL["insert_tokens"], {"hash": token.hash, "id": id_, "point": token.point})
         if db.changes() != 1:
             raise token_exists(token)
 
 
 def write_tags(db: apsw.Connection, id_: bytes, info: NewExecution) -> None:
     """Let an execution be found by its tags."""
-    db.executemany(SQL["insert_tag"], [(tag, info.created_at, id_) for tag in info.tags])
+    db.executemany(SQL["insert_tags"], [(tag, info.created_at, id_) for tag in info.tags])
 
 
 def types_kept(types: tuple[str, ...]) -> str | None:
@@ -212,7 +214,7 @@ def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) 
             if db.changes() != 1:
                 raise point_exists(point.id)
             for name, awaited in change.waits:
-                db.execute(SQL["insert_wait"], {"name": name, "key": awaited, "point": point.id, "id": id_})
+                db.execute(SQL["insert_waits"], {"name": name, "key": awaited, "point": point.id, "id": id_})
         case ChangedPoint(point=point):
             values = {"point": point.id, "status": point.status, "body": msgspec.json.encode(point)}
             db.execute(SQL["change_point"], values)

@@ -22,7 +22,7 @@ _NEWEST = (2**63 - 1, "")
 def write_audit(db: apsw.Connection, entry: AuditEntry | None) -> None:
     """Write what somebody did, if it was anybody; an act of several parts is written once."""
     if entry is not None:
-        db.execute(SQL["write_audit"], astuple(entry))
+        db.execute(SQL["write_audit_entries"], astuple(entry))
 
 
 def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
@@ -38,15 +38,15 @@ def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
         "limit": at_most(wanted.limit),
     }
     if wanted.execution_id is not None:
-        statement = SQL["audit_of_execution"]
+        statement = SQL["list_audit_entries_of_execution"]
     elif wanted.user is not None:
-        statement = SQL["audit_of_user"]
+        statement = SQL["list_audit_entries_of_user"]
     else:
-        statement = SQL["audit"]
+        statement = SQL["list_audit_entries"]
     return [audit_of(row) for row in db.execute(statement, values)]
 
 
 def delete_old_audit(db: apsw.Connection, before: int, most: int) -> int:
     """Delete old entries, the oldest first."""
-    db.execute(SQL["forget_audit"], {"before": before, "most": at_most(most)})
+    db.execute(SQL["delete_old_audit_entries"], {"before": before, "most": at_most(most)})
     return db.changes()

@@ -26,7 +26,7 @@ def claim(db: apsw.Connection, wish: Claim, is_leased: Callable[[str], bool]) ->
     """Take what is due, or one execution that nobody drives; an instance that still has its leases keeps its own."""
     if wish.execution_id is None:
         most = at_most(wish.most)
-        found = [head_of(row) for row in db.execute(SQL["due"], {"now": wish.now, "most": most})]
+        found = [head_of(row) for row in db.execute(SQL["due_heads"], {"now": wish.now, "most": most})]
         if wish.types and len(found) < most:
             found += _startable(db, wish, min(most - len(found), at_most(wish.waiting, most)))
     else:
@@ -37,10 +37,10 @@ def claim(db: apsw.Connection, wish: Claim, is_leased: Callable[[str], bool]) ->
         alive = set(filter(is_leased, owners))
         found = [head for head in found if head.owner not in alive]
     taken = [(wish.instance, wish.lease_until, head.owner is not None, key(head.execution_id)) for head in found]
-    db.executemany(SQL["claim"], taken)
+    db.executemany(SQL["claim_heads"], taken)
     return Claims(
         claimed=tuple(_claimed(db, head, wish) for head in found),
-        next_due=db.execute(SQL["next_due"], {"now": wish.now}).get,
+        next_due=db.execute(SQL["next_due_at"], {"now": wish.now}).get,
     )
 
 
@@ -49,10 +49,10 @@ def _startable(db: apsw.Connection, wish: Claim, most: int) -> list[Head]:
 
     Many wait for the same types, so those are found first, each once.
     """
-    kinds = [kept for (kept,) in db.execute(SQL["missing_types"]) if not wish.types.isdisjoint(missing_of(kept))]
+    kinds = [kept for (kept,) in db.execute(SQL["awaited_functions"]) if not wish.types.isdisjoint(missing_of(kept))]
     found: list[Head] = []
     for kept in kinds:
-        rows = db.execute(SQL["heads_missing"], {"missing": kept, "now": wish.now, "most": most})
+        rows = db.execute(SQL["heads_awaiting_functions"], {"missing": kept, "now": wish.now, "most": most})
         found += [head_of(row) for row in rows]
     return sorted(found, key=_by_wait)[:most]
 
@@ -84,7 +84,7 @@ def renew(db: apsw.Connection, instance: str, leases: Sequence[Lease], until: in
     lost: list[str] = []
     for lease in leases:
         values = {"id": key(lease.execution_id), "owner": instance, "epoch": lease.epoch, "until": until}
-        db.execute(SQL["renew"], values)
+        db.execute(SQL["renew_leases"], values)
         if db.changes() != 1:
             lost.append(lease.execution_id)
     return lost
@@ -104,9 +104,9 @@ def release(
         {"id": key(lease.execution_id), "epoch": lease.epoch, "takeovers": lease.takeovers, **common}
         for lease in leases
     ]
-    db.executemany(SQL["release"], values)
+    db.executemany(SQL["release_leases"], values)
 
 
 def orphan(db: apsw.Connection, instances: Sequence[str], now: int) -> None:
     """Make due at once what instances drove that are known to be dead."""
-    db.executemany(SQL["orphan"], [{"owner": instance, "now": now} for instance in instances])
+    db.executemany(SQL["expire_leases"], [{"owner": instance, "now": now} for instance in instances])

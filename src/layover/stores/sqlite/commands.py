@@ -53,14 +53,14 @@ def _enqueue(db: apsw.Connection, command: Enqueue, now: int) -> Enqueued | Refu
 
 
 def _take(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> int:
-    db.execute(SQL["enqueue"], {"id": key(head.execution_id), "now": now})
+    db.execute(SQL["bump_commands_seq"], {"id": key(head.execution_id), "now": now})
     return _insert(db, head, command, now).n
 
 
 def _take_claiming(db: apsw.Connection, head: Head, command: Enqueue, wish: Claim, now: int) -> Claimed:
     """Take a command and claim the execution that nobody drives, with all commands that it has not read."""
     id_ = key(head.execution_id)
-    db.execute(SQL["enqueue_claiming"], (head.commands_seq + 1, wish.instance, wish.lease_until, id_))
+    db.execute(SQL["bump_commands_seq_and_claim"], (head.commands_seq + 1, wish.instance, wish.lease_until, id_))
     taken = _insert(db, head, command, now)
     unread = (taken,) if head.commands_done == taken.n - 1 else tuple(commands_after(db, id_, head.commands_done))
     claimed = replace(head, commands_seq=taken.n, owner=wish.instance, epoch=head.epoch + 1, wake_at=wish.lease_until)
@@ -73,7 +73,7 @@ def _insert(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> Comm
     source_n = command.source_n if command.source else n
     taken = Command(n=n, at=now, kind=command.kind, body=command.body, source=command.source, source_n=source_n)
     values = (key(head.execution_id), n, now, command.kind, command.body, command.source, source_n)
-    db.execute(SQL["insert_command"], values)
+    db.execute(SQL["insert_commands"], values)
     return taken
 
 

@@ -31,7 +31,7 @@ _ALL_POINTS = {"after_at": -(2**63), "after_id": "", "workflow": None, "kind": N
 
 def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
     """Read how large executions are."""
-    rows = db.execute(SQL["sizes"], {"after": key(after) if after else b"", "most": most})
+    rows = db.execute(SQL["execution_sizes"], {"after": key(after) if after else b"", "most": most})
     return [Size(execution_id=text(id_), size=size) for id_, size in rows]
 
 
@@ -42,13 +42,13 @@ def wholes(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
 
 
 def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
-    row = db.execute(SQL["execution"], {"id": id_}).fetchone()
+    row = db.execute(SQL["execution_by_id"], {"id": id_}).fetchone()
     if row is None:
         return None
-    snapshot = db.execute(SQL["snapshot"], {"id": id_}).fetchone()
-    place = db.execute(SQL["place"], {"id": id_}).fetchone()
-    messages = [message_of(message) for message in db.execute(SQL["messages_of"], {"sender": id_})]
-    points = db.execute(SQL["points_of_execution"], {"execution_id": id_, **_ALL_POINTS})
+    snapshot = db.execute(SQL["snapshot_of_execution"], {"id": id_}).fetchone()
+    place = db.execute(SQL["place_of_execution"], {"id": id_}).fetchone()
+    messages = [message_of(message) for message in db.execute(SQL["messages_of_sender"], {"sender": id_})]
+    points = db.execute(SQL["list_points_of_execution"], {"execution_id": id_, **_ALL_POINTS})
     return Whole(
         row=execution_of(row),
         entries=tuple(entry_of(entry) for entry in db.execute(SQL["entries_after"], {"id": id_, "after": -1})),
@@ -56,52 +56,54 @@ def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
         points=tuple(map(point_of, points)),
         commands=tuple(commands_after(db, id_, 0)),
         messages=tuple(sorted(messages, key=lambda message: (message.n, message.destination))),
-        tokens=tuple(Token(hash=hash_, point=point) for hash_, point in db.execute(SQL["tokens_of"], {"id": id_})),
+        tokens=tuple(
+            Token(hash=hash_, point=point) for hash_, point in db.execute(SQL["tokens_of_execution"], {"id": id_})
+        ),
         waits=tuple(
             AwaitedSignal(name=name, key=awaited, point=point)
-            for name, awaited, point in sorted(db.execute(SQL["waits_of"], {"id": id_}))
+            for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_}))
         ),
         place=place_of_row(place) if place is not None else None,
-        input=db.execute(SQL["input_of"], {"id": id_}).get,
+        input=db.execute(SQL["input_of_execution"], {"id": id_}).get,
     )
 
 
 def kept_signals(db: apsw.Connection, after: str, most: int) -> list[KeptSignal]:
     """Read signals."""
-    rows = db.execute(SQL["kept_signals"], {"after": after, "most": most})
+    rows = db.execute(SQL["signals_after"], {"after": after, "most": most})
     return [KeptSignal(signal=signal_of(row[:-1]), dispatched=bool(row[-1])) for row in rows]
 
 
 def used_rates(db: apsw.Connection, after: str, most: int) -> list[UsedRate]:
     """Read what is used of rates."""
-    rows = db.execute(SQL["used_rates"], {"after": after, "most": most})
+    rows = db.execute(SQL["rates_after"], {"after": after, "most": most})
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
 def keep(db: apsw.Connection, batch: Batch) -> None:
     """Write what is not there yet; what is there already is an error, and rolls all of it back."""
-    db.executemany(SQL["insert_version"], [asdict(version) for version in batch.versions])
+    db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
     for whole in batch.wholes:
         _keep(db, key(whole.id), whole)
     signals = [{**asdict(kept.signal), "dispatched": kept.dispatched} for kept in batch.signals]
-    db.executemany(SQL["insert_kept_signal"], signals)
-    db.executemany(SQL["insert_rate"], [asdict(rate) for rate in batch.rates])
+    db.executemany(SQL["insert_signals"], signals)
+    db.executemany(SQL["insert_rates"], [asdict(rate) for rate in batch.rates])
     for one in batch.keys:
         api_keys.insert(db, one)
-    db.executemany(SQL["insert_standing"], [asdict(standing) for standing in batch.standings])
-    db.executemany(SQL["insert_audit"], [asdict(entry) for entry in batch.audit])
+    db.executemany(SQL["insert_workflow_statuses"], [asdict(standing) for standing in batch.standings])
+    db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
 
 
 def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
     _keep_row(db, id_, whole.row, whole.input)
-    db.executemany(SQL["insert_entry"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
+    db.executemany(SQL["insert_entries"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
     if whole.snapshot is not None:
-        db.execute(SQL["insert_snapshot"], {"id": id_, **asdict(whole.snapshot)})
-    db.executemany(SQL["insert_point"], [_columns(id_, row) for row in whole.points])
-    db.executemany(SQL["insert_command"], [{"id": id_, **asdict(command)} for command in whole.commands])
-    db.executemany(SQL["insert_message"], [{**asdict(message), "sender": id_} for message in whole.messages])
-    db.executemany(SQL["insert_token"], [{"id": id_, **asdict(token)} for token in whole.tokens])
-    db.executemany(SQL["insert_wait"], [{"id": id_, **asdict(wait)} for wait in whole.waits])
+        db.execute(SQL["insert_snapshots"], {"id": id_, **asdict(whole.snapshot)})
+    db.executemany(SQL["insert_points"], [_columns(id_, row) for row in whole.points])
+    db.executemany(SQL["insert_commands"], [{"id": id_, **asdict(command)} for command in whole.commands])
+    db.executemany(SQL["insert_messages"], [{**asdict(message), "sender": id_} for message in whole.messages])
+    db.executemany(SQL["insert_tokens"], [{"id": id_, **asdict(token)} for token in whole.tokens])
+    db.executemany(SQL["insert_waits"], [{"id": id_, **asdict(wait)} for wait in whole.waits])
     if whole.place is not None:
         save_place(db, whole.place)
 
@@ -109,9 +111,9 @@ def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
 def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
     head, info, closed = row.head, row.info, row.closed
     written = {**asdict(head), "id": id_, "missing": types_kept(head.missing), "created_at": info.created_at}
-    db.execute(SQL["insert_head"], written)
+    db.execute(SQL["insert_heads"], written)
     db.execute(
-        SQL["insert_execution"],
+        SQL["insert_executions"],
         {
             **asdict(info),
             "id": id_,

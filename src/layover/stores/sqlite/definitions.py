@@ -40,6 +40,6 @@ def save(
         "document": version.document,
         "created_at": version.created_at,
     }
-    db.execute(SQL["insert_version"], values)
+    db.execute(SQL["insert_versions"], values)
     write_audit(db, audit)
     return version

@@ -21,7 +21,7 @@ def begin(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
     db.execute(SQL["begin_reply"], {**asdict(reply), "now": now})
     if db.changes() == 1:
         return None
-    row = db.execute(SQL["reply"], {"scope": reply.scope, "key": reply.key}).fetchone()
+    row = db.execute(SQL["reply_by_key"], {"scope": reply.scope, "key": reply.key}).fetchone()
     if row is None:
         raise AssertionError("what is not there is written")
     return reply_of(row)
@@ -34,10 +34,10 @@ def end(db: apsw.Connection, reply: Reply) -> None:
 
 def drop(db: apsw.Connection, scope: str, key: str) -> None:
     """Forget that a request was worked at; what was answered stays."""
-    db.execute(SQL["drop_reply"], {"scope": scope, "key": key})
+    db.execute(SQL["delete_unfinished_reply"], {"scope": scope, "key": key})
 
 
 def forget(db: apsw.Connection, now: int, most: int) -> int:
     """Delete what is no longer kept, the oldest first."""
-    db.execute(SQL["forget_replies"], {"now": now, "most": at_most(most)})
+    db.execute(SQL["delete_expired_replies"], {"now": now, "most": at_most(most)})
     return db.changes()

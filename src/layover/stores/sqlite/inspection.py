@@ -15,11 +15,11 @@ def faults(db: apsw.Connection) -> list[Fault]:
     if damage:
         return [Fault(code="damaged", message=f"The file is damaged; SQLite says: {said}.") for said in damage]
     found: list[Fault] = []
-    for table, id_ in db.execute(SQL["strays"]):
+    for table, id_ in db.execute(SQL["stray_rows"]):
         without = "executions" if table == "heads" else "heads"
         message = f"It has rows in `{table}`, and none in `{without}`."
         found.append(Fault(code="stray_rows", message=message, execution_id=_shown(id_)))
-    for (id_,) in db.execute(SQL["unversioned"]):
+    for (id_,) in db.execute(SQL["executions_without_version"]):
         message = "The version of its workflow is gone."
         found.append(Fault(code="unknown_version", message=message, execution_id=_shown(id_)))
     return found

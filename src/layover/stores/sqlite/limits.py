@@ -37,7 +37,7 @@ def admit(db: apsw.Connection, wish: Wish, now: int) -> Admission:
 
 
 def _cancel_others(db: apsw.Connection, slots: Slots, id_: str, now: int) -> None:
-    line = [text(other) for (other,) in db.execute(SQL["line"], {"name": slots.name})]
+    line = [text(other) for (other,) in db.execute(SQL["queue_for_slots"], {"name": slots.name})]
     others = [*_holders(db, slots.name, -1), *line]
     enqueue(db, [cancellation(other, id_) for other in others], now)
 
@@ -50,9 +50,9 @@ def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
     if place.is_in_line:
         place = replace(place, held_at=now)
     if place.rate is not None and place.start_at is None:
-        used_until = db.execute(SQL["rate"], {"name": place.rate.name}).get or 0
+        used_until = db.execute(SQL["rates_by_name"], {"name": place.rate.name}).get or 0
         start_at, used_until = reserved(place.rate, used_until, now)
-        db.execute(SQL["save_rate"], {"name": place.rate.name, "used_until": used_until})
+        db.execute(SQL["save_rates"], {"name": place.rate.name, "used_until": used_until})
         place = replace(place, start_at=start_at)
     place = replace(place, admitted=place.start_at is None or place.start_at <= now)
     save_place(db, place)
@@ -76,7 +76,7 @@ def free(db: apsw.Connection, execution_id: str, now: int) -> list[str]:
             break
         following = _advanced(db, following, now)
         id_, due_at = following.execution_id, max(now, following.start_at or now)
-        db.execute(SQL["hasten_messages"], {"sender": key(id_), "destination": id_, "due_at": due_at})
+        db.execute(SQL["make_messages_due_sooner"], {"sender": key(id_), "destination": id_, "due_at": due_at})
         if following.admitted:
             admitted.append(id_)
     return admitted
@@ -90,7 +90,7 @@ def admission(db: apsw.Connection, execution_id: str) -> Admission | None:
 
 def forget_rates(db: apsw.Connection, now: int) -> int:
     """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
-    db.execute(SQL["forget_rates"], {"now": now * 1000})
+    db.execute(SQL["delete_unused_rates"], {"now": now * 1000})
     return db.changes()
 
 
@@ -98,7 +98,7 @@ def _standing(db: apsw.Connection, place: Place) -> Admission:
     if place.name is None:
         return standing(place, 0, ())
     values = {"name": place.name, "rank": place.rank, "id": key(place.execution_id)}
-    ahead = db.execute(SQL["count_ahead"], values).get if place.is_in_line else 0
+    ahead = db.execute(SQL["count_ahead_in_queue"], values).get if place.is_in_line else 0
     return standing(place, ahead + 1, _holders(db, place.name, MOST_HOLDERS))
 
 
@@ -108,21 +108,21 @@ def _is_open(db: apsw.Connection, execution_id: str) -> bool:
 
 
 def _has_room(db: apsw.Connection, place: Place) -> bool:
-    held: int = db.execute(SQL["count_held"], {"name": place.name}).get
+    held: int = db.execute(SQL["count_slot_holders"], {"name": place.name}).get
     return place.most is not None and held < place.most
 
 
 def _holders(db: apsw.Connection, name: str, most: int) -> tuple[str, ...]:
-    return tuple(text(id_) for (id_,) in db.execute(SQL["holders"], {"name": name, "most": most}))
+    return tuple(text(id_) for (id_,) in db.execute(SQL["slot_holders"], {"name": name, "most": most}))
 
 
 def _place(db: apsw.Connection, execution_id: str) -> Place | None:
-    row = db.execute(SQL["place"], {"id": key(execution_id)}).fetchone()
+    row = db.execute(SQL["place_of_execution"], {"id": key(execution_id)}).fetchone()
     return place_of_row(row) if row is not None else None
 
 
 def _next_in_line(db: apsw.Connection, name: str) -> Place | None:
-    row = db.execute(SQL["next_in_line"], {"name": name}).fetchone()
+    row = db.execute(SQL["next_in_queue"], {"name": name}).fetchone()
     return place_of_row(row) if row is not None else None
 
 
@@ -130,7 +130,7 @@ def save_place(db: apsw.Connection, place: Place) -> None:
     """Keep how things stand for an execution."""
     rate = place.rate
     db.execute(
-        SQL["save_place"],
+        SQL["save_places"],
         {
             "id": key(place.execution_id),
             "name": place.name,
@@ -147,4 +147,4 @@ def save_place(db: apsw.Connection, place: Place) -> None:
 
 
 def _drop(db: apsw.Connection, execution_id: str) -> None:
-    db.execute(SQL["drop_place"], {"id": key(execution_id)})
+    db.execute(SQL["delete_places"], {"id": key(execution_id)})

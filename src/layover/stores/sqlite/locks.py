@@ -18,4 +18,4 @@ def take(db: apsw.Connection, name: str, holder: str, now: int, until: int) -> b
 
 def drop(db: apsw.Connection, name: str, holder: str) -> None:
     """Give a lock back."""
-    db.execute(SQL["drop_lock"], {"name": name, "holder": holder})
+    db.execute(SQL["release_lock"], {"name": name, "holder": holder})

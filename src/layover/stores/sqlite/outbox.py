@@ -27,8 +27,8 @@ def outbox(db: apsw.Connection, now: int, most: int) -> Outbox:
     """Read messages that are due, and when the next one is."""
     return Outbox(
         due=tuple(_due(db, now, at_most(most))),
-        next_due=db.execute(SQL["next_message"], {"now": now}).get,
-        undispatched_since=db.execute(SQL["undispatched_since"]).get,
+        next_due=db.execute(SQL["next_message_due_at"], {"now": now}).get,
+        undispatched_since=db.execute(SQL["oldest_undispatched_at"]).get,
     )
 
 
@@ -41,7 +41,7 @@ def _due(db: apsw.Connection, now: int, most: int) -> list[Message]:
     chosen: list[_Turn] = []
     aside: list[_Turn] = []
     streams: dict[tuple[bytes, str], tuple[int, int]] = {}
-    for row in db.execute(SQL["messages_due"], {"now": now}) if most else ():
+    for row in db.execute(SQL["due_messages"], {"now": now}) if most else ():
         own = cast("_Turn", row)
         _, sender, n, destination = own
         after, at = streams.get((sender, destination), _BEFORE_ALL)
@@ -64,19 +64,19 @@ def _latest_between(db: apsw.Connection, own: _Turn, after: int) -> int:
     """Return when the last comes due of a message and those before it, but for what is known of them already."""
     _, sender, n, destination = own
     values = {"sender": sender, "destination": destination, "after": after, "n": n}
-    latest: int = db.execute(SQL["latest_between"], values).get
+    latest: int = db.execute(SQL["latest_due_at_between"], values).get
     return latest
 
 
 def _message(db: apsw.Connection, turn: _Turn) -> Message:
     _, sender, n, destination = turn
-    (row,) = db.execute(SQL["message"], {"sender": sender, "n": n, "destination": destination})
+    (row,) = db.execute(SQL["message_by_key"], {"sender": sender, "n": n, "destination": destination})
     return message_of(row)
 
 
 def sent(db: apsw.Connection, messages: Sequence[Message]) -> None:
     """Forget messages that have arrived."""
-    db.executemany(SQL["drop_message"], [_named(message) for message in messages])
+    db.executemany(SQL["delete_messages"], [_named(message) for message in messages])
 
 
 def postpone(db: apsw.Connection, message: Message, due_at: int) -> None:
@@ -90,11 +90,11 @@ def _named(message: Message) -> dict[str, apsw.SQLiteValue]:
 
 def outgoing(db: apsw.Connection, sender: str) -> list[Message]:
     """Read the messages of one execution that have not arrived, in the order in which they were written."""
-    found = [message_of(row) for row in db.execute(SQL["messages_of"], {"sender": key(sender)})]
+    found = [message_of(row) for row in db.execute(SQL["messages_of_sender"], {"sender": key(sender)})]
     return sorted(found, key=lambda message: (message.n, message.destination))
 
 
 def token(db: apsw.Connection, hash_: bytes) -> Wait | None:
     """Find the point that a token belongs to."""
-    row = db.execute(SQL["token"], {"hash": hash_}).fetchone()
+    row = db.execute(SQL["point_of_token"], {"hash": hash_}).fetchone()
     return wait_of(row) if row is not None else None

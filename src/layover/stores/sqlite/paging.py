@@ -56,11 +56,11 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
 def _ways(wanted: ExecutionFilter) -> list[tuple[str, Values]]:
     """Return the statements that find all that is wanted, each with the values that only it has."""
     if wanted.parent_id is not None:
-        return [("page_of_parent", {"parent_id": key(wanted.parent_id)})]
+        return [("list_executions_of_parent", {"parent_id": key(wanted.parent_id)})]
     if wanted.tag is not None:
-        return [("page_of_tag", {})]
+        return [("list_executions_of_tag", {})]
     if wanted.status and "completed" not in wanted.status:
-        return [("page_of_status", {"one_status": status}) for status in set(wanted.status)]
+        return [("list_executions_of_status", {"one_status": status}) for status in set(wanted.status)]
     if wanted.workflow is not None:
-        return [("page_of_workflow", {})]
-    return [("page", {})]
+        return [("list_executions_of_workflow", {})]
+    return [("list_executions", {})]

@@ -51,17 +51,17 @@ def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | Non
 
 
 def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
-    row = db.execute(SQL["execution"], {"id": id_}).fetchone()
+    row = db.execute(SQL["execution_by_id"], {"id": id_}).fetchone()
     if row is None:
         return None
-    seq, body = db.execute(SQL["snapshot"], {"id": id_}).fetchone() or (-1, None)
+    seq, body = db.execute(SQL["snapshot_of_execution"], {"id": id_}).fetchone() or (-1, None)
     entries = tuple(map(entry_of, db.execute(SQL["entries_after"], {"id": id_, "after": seq})))
     return Loaded(**asdict(execution_of(row)), snapshot=body, entries=entries)
 
 
 def head_by(db: apsw.Connection, id_: bytes) -> Head | None:
     """Find the head of an execution."""
-    row = db.execute(SQL["head"], {"id": id_}).fetchone()
+    row = db.execute(SQL["head_by_id"], {"id": id_}).fetchone()
     return head_of(row) if row is not None else None
 
 
@@ -82,12 +82,14 @@ def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
 
 def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
     """Return those executions that have commands beyond the number that their driver has seen."""
-    return [id_ for id_, n in seen if db.execute(SQL["has_unread"], {"id": key(id_), "seen": n}).get is not None]
+    return [
+        id_ for id_, n in seen if db.execute(SQL["has_unread_commands"], {"id": key(id_), "seen": n}).get is not None
+    ]
 
 
 def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
     """Find an execution."""
-    row = db.execute(SQL["execution"], {"id": key(execution_id)}).fetchone()
+    row = db.execute(SQL["execution_by_id"], {"id": key(execution_id)}).fetchone()
     return execution_of(row) if row is not None else None
 
 
@@ -99,10 +101,10 @@ def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
         "after_id": after_id,
         "limit": at_most(wanted.limit),
     }
-    statement = SQL["paused"]
+    statement = SQL["list_paused_executions"]
     if wanted.workflow is not None:
         values["workflow"] = wanted.workflow
-        statement = SQL["paused_of"]
+        statement = SQL["list_paused_executions_of_workflow"]
     return [execution_of(row) for row in db.execute(statement, values)]
 
 
@@ -125,30 +127,30 @@ def points(db: apsw.Connection, wanted: PointFilter) -> list[PointRow]:
     }
     if wanted.execution_id is not None:
         values["execution_id"] = key(wanted.execution_id)
-        statement = SQL["points_of_execution"]
+        statement = SQL["list_points_of_execution"]
     elif wanted.status and _WAITING.issuperset(wanted.status):
         statement = SQL[_waiting(wanted)]
     else:
-        statement = SQL["points"]
+        statement = SQL["list_points"]
     return [point_of(row) for row in db.execute(statement, values)]
 
 
 def _waiting(wanted: PointFilter) -> str:
     """Return which statement reads points that are not done with."""
     if wanted.workflow is None:
-        return "points_waiting" if wanted.kind is None else "points_waiting_of_kind"
-    return "points_waiting_of_workflow" if wanted.kind is None else "points_waiting_of"
+        return "list_waiting_points" if wanted.kind is None else "list_waiting_points_of_kind"
+    return "list_waiting_points_of_workflow" if wanted.kind is None else "list_waiting_points_of_workflow_and_kind"
 
 
 def point_by(db: apsw.Connection, point_id: str) -> PointRow | None:
     """Find a pause point, be it closed."""
-    row = db.execute(SQL["point"], {"point": point_id}).fetchone()
+    row = db.execute(SQL["point_by_id"], {"point": point_id}).fetchone()
     return point_of(row) if row is not None else None
 
 
 def counts(db: apsw.Connection) -> dict[str, int]:
     """Count executions by status."""
-    return dict(db.execute(SQL["counts"]))
+    return dict(db.execute(SQL["count_executions"]))
 
 
 def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
@@ -172,12 +174,14 @@ def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
     """List the versions of a workflow, or the newest of every workflow."""
     if workflow is None:
         return [version_of(row) for row in db.execute(SQL["latest_versions"])]
-    return [version_of(row) for row in db.execute(SQL["versions_of"], {"workflow": workflow})]
+    return [version_of(row) for row in db.execute(SQL["versions_of_workflow"], {"workflow": workflow})]
 
 
 def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
     """List the newest versions of workflows whose names come after one, by name."""
-    return [version_of(row) for row in db.execute(SQL["workflows"], {"after": after, "limit": at_most(limit)})]
+    return [
+        version_of(row) for row in db.execute(SQL["latest_versions_after"], {"after": after, "limit": at_most(limit)})
+    ]
 
 
 def _list(values: Sequence[str]) -> str | None:

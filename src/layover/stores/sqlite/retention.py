@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 _BELONGINGS = (
     "purge_tags",
     "purge_execution",
-    "purge_log",
+    "purge_entries",
     "purge_snapshot",
     "purge_waits",
     "purge_points",
     "purge_commands",
     "purge_tokens",
-    "drop_place",
+    "delete_places",
 )
 
 
 def expendable(db: apsw.Connection, before: int, most: int, workflow: str | None) -> list[str]:
     """Read executions that were closed before a moment and are done with everything, the oldest first."""
     values = {"before": before, "most": at_most(most), "workflow": workflow}
-    return [text(id_) for (id_,) in db.execute(SQL["expendable"], values)]
+    return [text(id_) for (id_,) in db.execute(SQL["purgeable_executions"], values)]
 
 
 def purge(db: apsw.Connection, execution_ids: Sequence[str], before: int | None) -> int:

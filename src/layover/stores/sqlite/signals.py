@@ -29,26 +29,26 @@ def keep(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) -> bool:
 
 def waits(db: apsw.Connection, name: str, key: str) -> list[Wait]:
     """Read who waits, in the order of the points."""
-    return [wait_of(row) for row in db.execute(SQL["waits"], {"name": name, "key": key})]
+    return [wait_of(row) for row in db.execute(SQL["waits_for_signal"], {"name": name, "key": key})]
 
 
 def signals(db: apsw.Connection, name: str, key: str, since: int) -> list[Signal]:
     """Read the signals of a name and key since a moment."""
-    return [signal_of(row) for row in db.execute(SQL["signals"], {"name": name, "key": key, "since": since})]
+    return [signal_of(row) for row in db.execute(SQL["signals_since"], {"name": name, "key": key, "since": since})]
 
 
 def undispatched(db: apsw.Connection, before: int, most: int) -> list[Signal]:
     """Read signals whose waits have not all been told."""
-    rows = db.execute(SQL["signals_undispatched"], {"before": before, "most": at_most(most)})
+    rows = db.execute(SQL["undispatched_signals"], {"before": before, "most": at_most(most)})
     return [signal_of(row) for row in rows]
 
 
 def dispatched(db: apsw.Connection, ids: Sequence[str]) -> None:
     """Note that all who waited have been told."""
-    db.executemany(SQL["dispatch_signal"], [{"id": id_} for id_ in ids])
+    db.executemany(SQL["mark_signals_dispatched"], [{"id": id_} for id_ in ids])
 
 
 def forget(db: apsw.Connection, before: int, most: int) -> int:
     """Delete old signals, the oldest first."""
-    db.execute(SQL["forget_signals"], {"before": before, "most": at_most(most)})
+    db.execute(SQL["delete_old_signals"], {"before": before, "most": at_most(most)})
     return db.changes()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def note(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
     """Note how a workflow stands."""
-    db.execute(SQL["set_standing"], asdict(standing))
+    db.execute(SQL["set_workflow_status"], asdict(standing))
     write_audit(db, audit)
 
 
@@ -35,6 +35,6 @@ def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:
 def standings(db: apsw.Connection, workflows: Sequence[str] | None) -> list[Standing]:
     """Read how workflows stand, in the order of their names."""
     if workflows is None:
-        return [standing_of(row) for row in db.execute(SQL["standings"])]
+        return [standing_of(row) for row in db.execute(SQL["list_workflow_statuses"])]
     wanted = msgspec.json.encode(workflows).decode()
-    return [standing_of(row) for row in db.execute(SQL["standings_of"], {"workflows": wanted})]
+    return [standing_of(row) for row in db.execute(SQL["workflow_statuses_by_name"], {"workflows": wanted})]
