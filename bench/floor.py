@@ -20,7 +20,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, encode_events
 from layover.runtime.ids import new_id
 from layover.stores.ids import key
-from layover.stores.json_contains import kept_input
+from layover.stores.json_contains import storable_input
 from layover.stores.sqlite.connection import connect, write_ahead
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
@@ -91,7 +91,9 @@ def steps_of(entries: list[Entry]) -> list[Step]:
         events = decode_events(entry.events)
         calls = sum(isinstance(event, ev.NodeStarted) for event in events)
         returned = sum(isinstance(event, ev.NodeCompleted) for event in events)
-        inputs = [kept_input(document_of(event.input)) for event in events if isinstance(event, ev.ExecutionCreated)]
+        inputs = [
+            storable_input(document_of(event.input)) for event in events if isinstance(event, ev.ExecutionCreated)
+        ]
         steps.append(Step(events, calls, returned, inputs[0] if inputs else None))
     return steps
 

@@ -11,7 +11,7 @@ from layover.stores.postgres import PostgresStore, weekly_partitions
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.migrations import migrate
-from layover.stores.postgres.weekly_partitions import WEEK, drop_empty, era_of, expendable_eras, prepare, purge_weeks
+from layover.stores.postgres.weekly_partitions import WEEK, drop_empty, prepare, purge_weeks, purgeable_weeks, week_of
 from tests.servers.postgres import connect, fresh_schema
 from tests.stores.conformance import commit, creation, uid
 
@@ -74,7 +74,7 @@ class Place(NamedTuple):
             "$3": f"'{status}'",
             "$4": str(finished) if finished is not None else "NULL",
             "$5": f"'{uid(parent)}'" if parent is not None else "NULL",
-            "$6": str(era_of(at)),
+            "$6": str(week_of(at)),
             "$7": f"'{n}:p'",
             "$8": f"'{n}'",
         }
@@ -111,7 +111,7 @@ def names(*wanted: int) -> list[str]:
 
 @pytest.mark.parametrize(("at", "era"), [(0, 0), (WEEK - 1, 0), (WEEK, 1), (-1, -1), (-WEEK, -1), (NOW, 2_900)])
 def test_weeks_are_counted_from_1970(at: int, era: int) -> None:
-    assert era_of(at) == era
+    assert week_of(at) == era
 
 
 async def test_this_week_and_the_next_two_have_their_own_partitions(place: Place) -> None:
@@ -275,7 +275,7 @@ async def test_a_week_in_which_everything_is_done_goes_as_a_whole(place: Place) 
     await place.execution(7, 2_902, "running")
     await place.execution(8, 17)
     kept = {table: [id_ for id_ in ids if id_ >= uid(7)] for table, ids in (await place.rows()).items()}
-    assert await expendable_eras(place.db, LATER) == [2_900, 2_901]
+    assert await purgeable_weeks(place.db, LATER) == [2_900, 2_901]
     assert await purge_weeks(place.db, LATER) == 6
     assert await place.partitions() == names(2_902)
     assert await place.beside.fetchval("SELECT to_regclass($1)", f"{place.schema}.events_2900") is None
@@ -314,13 +314,13 @@ async def test_a_week_with_one_execution_that_is_needed_stays_as_it_is(
     await place.execution(2, 2_900, parent=9)
     await place.run(REASONS[reason].format(id=uid(2), parent=uid(9)))
     before = await place.rows()
-    assert await expendable_eras(place.db, LATER) == []
+    assert await purgeable_weeks(place.db, LATER) == []
     assert await purge_weeks(place.db, LATER) == 0
 
     async def all_weeks(_db: Database, _before: int) -> list[int]:
         return [2_900]  # as if it had been so a moment ago
 
-    monkeypatch.setattr(weekly_partitions, "expendable_eras", all_weeks)
+    monkeypatch.setattr(weekly_partitions, "purgeable_weeks", all_weeks)
     assert await purge_weeks(place.db, LATER) == 0
     assert await place.rows() == before
     assert await place.partitions() == names(2_900, 2_901, 2_902)

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from layover.core.engine.events import PointKind
-from layover.stores.sqlite.connection import connect, teach
+from layover.stores.sqlite.connection import connect, register_functions
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
 
@@ -28,7 +28,7 @@ NO_TABLES = ("SCAN json_each", "SCAN (subquery", "SCAN found", "SCAN CONSTANT RO
 
 def plan(name: str) -> list[str]:
     db = apsw.Connection(":memory:")
-    teach(db)
+    register_functions(db)
     migrate(db, Path(":memory:"), 1)
     values = dict.fromkeys(re.findall(r":(\w+)", SQL[name])) or (None,) * SQL[name].count("?")
     lines = [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", values)]

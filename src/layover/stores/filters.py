@@ -36,12 +36,12 @@ def document_fulfils(document: bytes | None, conditions: Sequence[Condition]) ->
     return all(holds(condition, found) for condition in conditions)
 
 
-def written(conditions: Sequence[Condition]) -> bytes:
+def encode_conditions(conditions: Sequence[Condition]) -> bytes:
     """Return conditions as they are handed to a function of a database."""
     return _ENCODER.encode(conditions)
 
 
 @lru_cache(maxsize=8)
-def as_written(text: bytes) -> tuple[Condition, ...]:
-    """Return the conditions that were written, once for the many documents that they are compared with."""
+def decode_conditions(text: bytes) -> tuple[Condition, ...]:
+    """Return the conditions that were encode_conditions, once for the many documents that they are compared with."""
     return msgspec.convert(read_document(text), tuple[Condition, ...])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def summed_up(rows: Iterable[Sequence[Any]]) -> Gauges:
+def sum_gauges(rows: Iterable[Sequence[Any]]) -> Gauges:
     """Return the sum of rows: a status, how many there are of it, commands, due, paused long, and the oldest pause."""
     executions: Counter[str] = Counter()
     commands = due = paused_long = 0

@@ -21,7 +21,7 @@ def contains(data: object, wanted: object) -> bool:
     return contained(data, wanted)
 
 
-def kept_input(document: bytes | None) -> bytes | None:
+def storable_input(document: bytes | None) -> bytes | None:
     """Return what an execution is found by: nothing, if what it began with is not what every store can keep."""
     return document if document is not None and fault_of(document) is None else None
 

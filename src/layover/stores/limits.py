@@ -42,7 +42,7 @@ def place_of(wish: Wish, now: int) -> Place:
     )
 
 
-def reserved(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
+def reserve_rate(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
     """Return the moment at which one more may begin, and until when the rate is used up then, in microseconds.
 
     Each start uses up an even share of the length of time, and as much of it as the rate is long may be used at once.
@@ -53,7 +53,7 @@ def reserved(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
     return max(now, -(-begins // 1000)), used_until
 
 
-def standing(place: Place, position: int, holders: Sequence[str]) -> Admission:
+def admission_of(place: Place, position: int, holders: Sequence[str]) -> Admission:
     """Tell how things stand; those who hold the slots are told with the name of the slots."""
     if place.is_in_line:
         return Admission(state="waiting", name=place.name or "", position=position, holders=tuple(holders))
@@ -64,13 +64,13 @@ def standing(place: Place, position: int, holders: Sequence[str]) -> Admission:
     return Admission(state="admitted", name=place.rate.name if place.rate is not None else "")
 
 
-def admittance(execution_id: str) -> Enqueue:
+def admit_command(execution_id: str) -> Enqueue:
     """Return the command that lets an execution begin; it is taken once."""
     kind, body = encode_command(Admit())
     return Enqueue(execution_id=execution_id, kind=kind, body=body, source="admit")
 
 
-def cancellation(execution_id: str, by: str) -> Enqueue:
+def cancel_command(execution_id: str, by: str) -> Enqueue:
     """Return the command that ends an execution because another wants its slot; of each other it is taken once."""
     kind, body = encode_command(Cancel(reason=f"The execution {by} takes its place."))
     return Enqueue(execution_id=execution_id, kind=kind, body=body, source=f"limit:{by}")

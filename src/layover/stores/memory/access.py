@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.memory import api_keys, audit, idempotency
-from layover.stores.memory.workflow_status import note, standings
+from layover.stores.memory.workflow_status import set_workflow_status, workflow_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,26 +57,26 @@ class MemoryAccess:
 
     async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
         """Note that a request is being worked at, or find what is known of it."""
-        return idempotency.begin(await self._turn(), reply, now)
+        return idempotency.begin_reply(await self._turn(), reply, now)
 
     async def end_reply(self, reply: Reply) -> None:
         """Keep what was answered."""
-        idempotency.end(await self._turn(), reply)
+        idempotency.end_reply(await self._turn(), reply)
 
     async def drop_reply(self, scope: str, key: str) -> None:
         """Forget that a request was worked at."""
-        idempotency.drop(await self._turn(), scope, key)
+        idempotency.delete_unfinished_reply(await self._turn(), scope, key)
 
     async def forget_replies(self, now: int, most: int) -> int:
         """Delete what is no longer kept."""
-        return idempotency.forget(await self._turn(), now, most)
+        return idempotency.delete_expired_replies(await self._turn(), now, most)
 
     # Standings
 
     async def set_standing(self, standing: Standing, audit: AuditEntry | None = None) -> None:
         """Note how a workflow stands."""
-        note(await self._turn(), standing, audit)
+        set_workflow_status(await self._turn(), standing, audit)
 
     async def standings(self, workflows: Sequence[str] | None = None) -> list[Standing]:
         """Read how workflows stand."""
-        return standings(await self._turn(), workflows)
+        return workflow_statuses(await self._turn(), workflows)

@@ -21,7 +21,7 @@ from layover.ports.records import (
     Wait,
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
-from layover.stores.json_contains import kept_input
+from layover.stores.json_contains import storable_input
 from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _write(db: MemoryDatabase, append: Append) -> None:
     id_ = append.execution_id
     if append.new is not None:
         db.infos[id_] = append.new
-        if (kept := kept_input(append.input)) is not None:
+        if (kept := storable_input(append.input)) is not None:
             db.inputs[id_] = kept
         db.logs[id_] = []
         db.commands[id_] = []
@@ -147,10 +147,10 @@ def _moved(head: Head, append: Append) -> Head:
     )
     if append.rest is None:
         return moved
-    return given_back(replace(moved, wake_at=append.rest.wake_at), append.rest.missing, append.at)
+    return released(replace(moved, wake_at=append.rest.wake_at), append.rest.missing, append.at)
 
 
-def given_back(head: Head, missing: tuple[str, ...], at: int | None) -> Head:
+def released(head: Head, missing: tuple[str, ...], at: int | None) -> Head:
     """Return a head that nobody drives; it has waited for functions since it first did."""
     since = head.missing_since if head.missing_since is not None else at
     return replace(head, owner=None, missing=missing, missing_since=since if missing else None)

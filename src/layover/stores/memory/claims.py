@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
-from layover.stores.memory.appends import given_back
+from layover.stores.memory.appends import released
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def release(
             has_unread = head.commands_seq > head.commands_done
             is_due = has_unread and held_at is None
             head = replace(head, wake_at=0 if is_due else wake_at, takeovers=lease.takeovers)
-            db.heads[lease.execution_id] = given_back(head, missing, wake_at if held_at is None else held_at)
+            db.heads[lease.execution_id] = released(head, missing, wake_at if held_at is None else held_at)
 
 
 def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:
@@ -103,7 +103,7 @@ def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:
     return head is not None and (head.owner, head.epoch) == (instance, lease.epoch)
 
 
-def orphan(db: MemoryDatabase, instance: str, now: int) -> None:
+def expire_leases(db: MemoryDatabase, instance: str, now: int) -> None:
     """Make due at once what an instance drove that is known to be dead."""
     for id_, head in db.heads.items():
         if head.owner == instance and head.wake_at is not None and head.wake_at > now:

@@ -28,7 +28,7 @@ def sizes(db: MemoryDatabase, after: str, most: int) -> list[Size]:
     return [Size(execution_id=id_, size=sum(len(entry.events) for entry in db.logs[id_])) for id_ in ids]
 
 
-def wholes(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Whole]:
+def read_executions(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Whole]:
     """Read all there is of executions."""
     return [_whole(db, id_) for id_ in sorted(set(execution_ids)) if id_ in db.heads]
 
@@ -64,12 +64,12 @@ def used_rates(db: MemoryDatabase, after: str, most: int) -> list[UsedRate]:
     return [UsedRate(name=name, used_until=db.rates[name]) for name in names]
 
 
-def keep(db: MemoryDatabase, batch: Batch) -> None:
+def write_batch(db: MemoryDatabase, batch: Batch) -> None:
     """Write what is not there yet."""
     _check(db, batch)
     db.versions += batch.versions
     for whole in batch.wholes:
-        _keep(db, whole)
+        _write_whole(db, whole)
     for kept in batch.signals:
         db.signals[kept.signal.id] = kept.signal
         if not kept.dispatched:
@@ -100,7 +100,7 @@ def _check(db: MemoryDatabase, batch: Batch) -> None:
             raise StoreError(text, code="unknown_version")
 
 
-def _keep(db: MemoryDatabase, whole: Whole) -> None:
+def _write_whole(db: MemoryDatabase, whole: Whole) -> None:
     id_, row = whole.id, whole.row
     db.heads[id_], db.infos[id_] = row.head, row.info
     if row.finished_at is not None and row.closed is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from layover.stores.memory.database import MemoryDatabase
 
 
-def begin(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
+def begin_reply(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
     """Note that a request is being worked at, or find what is known of it."""
     name = (reply.scope, reply.key)
     found = db.replies.get(name)
@@ -26,7 +26,7 @@ def _is_over(found: Reply, reply: Reply, now: int) -> bool:
     return found.until <= now and (found.status != 0 or found.fingerprint == reply.fingerprint)
 
 
-def end(db: MemoryDatabase, reply: Reply) -> None:
+def end_reply(db: MemoryDatabase, reply: Reply) -> None:
     """Keep what was answered first; a place that another request has taken meanwhile is left to it."""
     name = (reply.scope, reply.key)
     found = db.replies.get(name)
@@ -34,14 +34,14 @@ def end(db: MemoryDatabase, reply: Reply) -> None:
         db.replies[name] = reply
 
 
-def drop(db: MemoryDatabase, scope: str, key: str) -> None:
+def delete_unfinished_reply(db: MemoryDatabase, scope: str, key: str) -> None:
     """Forget that a request was worked at; what was answered stays."""
     found = db.replies.get((scope, key))
     if found is not None and found.status == 0:
         del db.replies[scope, key]
 
 
-def forget(db: MemoryDatabase, now: int, most: int) -> int:
+def delete_expired_replies(db: MemoryDatabase, now: int, most: int) -> int:
     """Delete what is no longer kept, the oldest first."""
     over = sorted((reply.until, name) for name, reply in db.replies.items() if reply.until <= now)[: at_most(most)]
     for _, name in over:

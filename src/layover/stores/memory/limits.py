@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.ports.records import CLOSED, Admission
-from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
+from layover.stores.limits import MOST_HOLDERS, admission_of, admit_command, cancel_command, place_of, reserve_rate
 from layover.stores.memory.commands import enqueue
-from layover.stores.memory.outbox import hasten
+from layover.stores.memory.outbox import make_messages_due_sooner
 
 if TYPE_CHECKING:
     from layover.ports.records import Place, Wish
@@ -25,13 +25,13 @@ def admit(db: MemoryDatabase, wish: Wish, now: int) -> Admission:
         place = place_of(wish, now)
         if slots is not None and not _has_room(db, place):
             if slots.on_conflict == "reject":
-                return Admission(state="rejected", name=slots.name, holders=_told(db, slots.name))
+                return Admission(state="rejected", name=slots.name, holders=_first_holders(db, slots.name))
             if slots.on_conflict == "cancel_running":
-                others = [*_holders(db, slots.name), *_line(db, slots.name)]
-                enqueue(db, [cancellation(other, id_) for other in others], now)
+                others = [*_holders(db, slots.name), *_queue(db, slots.name)]
+                enqueue(db, [cancel_command(other, id_) for other in others], now)
         db.places[id_] = place
     _advance(db, id_, now)
-    return _standing(db, db.places[id_])
+    return _admission_of(db, db.places[id_])
 
 
 def _advance(db: MemoryDatabase, id_: str, now: int) -> bool:
@@ -44,13 +44,13 @@ def _advance(db: MemoryDatabase, id_: str, now: int) -> bool:
             return False
         place = replace(place, held_at=now)
     if place.rate is not None and place.start_at is None:
-        start_at, used_until = reserved(place.rate, db.rates.get(place.rate.name, 0), now)
+        start_at, used_until = reserve_rate(place.rate, db.rates.get(place.rate.name, 0), now)
         db.rates[place.rate.name] = used_until
         place = replace(place, start_at=start_at)
     place = replace(place, admitted=place.start_at is None or place.start_at <= now)
     db.places[id_] = place
     if place.admitted:
-        enqueue(db, [admittance(id_)], now)
+        enqueue(db, [admit_command(id_)], now)
     return place.admitted
 
 
@@ -60,14 +60,14 @@ def free(db: MemoryDatabase, execution_id: str, now: int) -> list[str]:
     if place is None or place.name is None:
         return []
     admitted: list[str] = []
-    for id_ in _line(db, place.name):
+    for id_ in _queue(db, place.name):
         if not _is_open(db, id_):  # it was ended while it was in line
             del db.places[id_]
             continue
         if not _has_room(db, db.places[id_]):
             break
         is_admitted = _advance(db, id_, now)
-        hasten(db, id_, max(now, db.places[id_].start_at or now))
+        make_messages_due_sooner(db, id_, max(now, db.places[id_].start_at or now))
         if is_admitted:
             admitted.append(id_)
     return admitted
@@ -76,14 +76,14 @@ def free(db: MemoryDatabase, execution_id: str, now: int) -> list[str]:
 def admission(db: MemoryDatabase, execution_id: str) -> Admission | None:
     """Tell how things stand."""
     place = db.places.get(execution_id)
-    return _standing(db, place) if place is not None else None
+    return _admission_of(db, place) if place is not None else None
 
 
-def _standing(db: MemoryDatabase, place: Place) -> Admission:
+def _admission_of(db: MemoryDatabase, place: Place) -> Admission:
     if place.name is None:
-        return standing(place, 0, ())
-    position = _line(db, place.name).index(place.execution_id) + 1 if place.is_in_line else 0
-    return standing(place, position, _told(db, place.name))
+        return admission_of(place, 0, ())
+    position = _queue(db, place.name).index(place.execution_id) + 1 if place.is_in_line else 0
+    return admission_of(place, position, _first_holders(db, place.name))
 
 
 def _is_open(db: MemoryDatabase, id_: str) -> bool:
@@ -101,18 +101,18 @@ def _holders(db: MemoryDatabase, name: str) -> list[str]:
     )
 
 
-def _told(db: MemoryDatabase, name: str) -> tuple[str, ...]:
+def _first_holders(db: MemoryDatabase, name: str) -> tuple[str, ...]:
     return tuple(_holders(db, name)[:MOST_HOLDERS])
 
 
-def _line(db: MemoryDatabase, name: str) -> list[str]:
+def _queue(db: MemoryDatabase, name: str) -> list[str]:
     return sorted(
         (id_ for id_, place in db.places.items() if place.name == name and place.is_in_line),
         key=lambda id_: (db.places[id_].rank, id_),
     )
 
 
-def forget_rates(db: MemoryDatabase, now: int) -> int:
+def delete_unused_rates(db: MemoryDatabase, now: int) -> int:
     """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
     unused = [name for name, used_until in db.rates.items() if used_until <= now * 1000]
     for name in unused:

@@ -50,7 +50,7 @@ def postpone(db: MemoryDatabase, message: Message, due_at: int) -> None:
         db.outbox[name_of(message)] = replace(kept, due_at=due_at)
 
 
-def hasten(db: MemoryDatabase, execution_id: str, due_at: int) -> None:
+def make_messages_due_sooner(db: MemoryDatabase, execution_id: str, due_at: int) -> None:
     """Have what an execution has for itself come due at a moment, if not before."""
     for name, message in db.outbox.items():
         if message.sender == message.destination == execution_id and message.due_at > due_at:

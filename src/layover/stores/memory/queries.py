@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from layover.ports.records import ExecutionRow, Loaded
 from layover.stores.checks import at_most, check_ids
 from layover.stores.filters import check_conditions, document_fulfils
-from layover.stores.gauges import summed_up
+from layover.stores.gauges import sum_gauges
 from layover.stores.json_contains import check_where, document_contains
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def gauges(db: MemoryDatabase, now: int, before: int) -> Gauges:
         )
         for head in db.heads.values()
     ]
-    return summed_up(rows)
+    return sum_gauges(rows)
 
 
 def version(db: MemoryDatabase, hash_: str) -> Version | None:

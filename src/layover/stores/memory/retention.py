@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from layover.stores.memory.database import MemoryDatabase
 
 
-def expendable(db: MemoryDatabase, before: int, most: int, workflow: str | None) -> list[str]:
+def purgeable_executions(db: MemoryDatabase, before: int, most: int, workflow: str | None) -> list[str]:
     """Read executions that were closed before a moment and are done with everything, the oldest first."""
     ended = sorted((at, id_) for id_, (at, _) in db.ends.items() if at < before and _is_done(db, id_))
     found = [id_ for _, id_ in ended if workflow in (None, db.heads[id_].workflow)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.stores.memory.database import MemoryDatabase
 
 
-def keep(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
+def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
     """Keep a signal, unless it is there."""
     if signal.id in db.signals:
         return False
@@ -40,12 +40,12 @@ def undispatched(db: MemoryDatabase, before: int, most: int) -> list[Signal]:
     return [signal for signal in found if signal.at < before][: at_most(most)]
 
 
-def dispatched(db: MemoryDatabase, ids: Sequence[str]) -> None:
+def mark_dispatched(db: MemoryDatabase, ids: Sequence[str]) -> None:
     """Note that all who waited have been told."""
     db.undispatched.difference_update(ids)
 
 
-def forget(db: MemoryDatabase, before: int, most: int) -> int:
+def delete_old_signals(db: MemoryDatabase, before: int, most: int) -> int:
     """Delete old signals, the oldest first."""
     told = _by_age(one for one in db.signals.values() if one.id not in db.undispatched and one.at < before)
     for signal in told[: at_most(most)]:

@@ -78,7 +78,7 @@ class MemoryStore(MemoryAccess):
             raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")
         self.database.instances.add(instance)
         self._instance = instance
-        claims.orphan(self.database, instance, self.database.clock())
+        claims.expire_leases(self.database, instance, self.database.clock())
 
     async def close(self) -> None:
         """Let go; the database stays."""
@@ -205,7 +205,7 @@ class MemoryStore(MemoryAccess):
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return signals.keep(await self._turn(), signal, audit)
+        return signals.store_signal(await self._turn(), signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
@@ -221,11 +221,11 @@ class MemoryStore(MemoryAccess):
 
     async def dispatched(self, ids: Sequence[str]) -> None:
         """Note that all who waited for signals have been told."""
-        signals.dispatched(await self._turn(), ids)
+        signals.mark_dispatched(await self._turn(), ids)
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return signals.forget(await self._turn(), before, most)
+        return signals.delete_old_signals(await self._turn(), before, most)
 
     # Limits
 
@@ -242,7 +242,7 @@ class MemoryStore(MemoryAccess):
 
     async def forget_rates(self, now: int) -> int:
         """Delete rates that nothing is used of."""
-        return limits.forget_rates(await self._turn(), now)
+        return limits.delete_unused_rates(await self._turn(), now)
 
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
@@ -253,7 +253,7 @@ class MemoryStore(MemoryAccess):
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
         """Read executions that nobody needs."""
-        return retention.expendable(await self._turn(), before, most, workflow)
+        return retention.purgeable_executions(await self._turn(), before, most, workflow)
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
         """Nothing is kept by weeks here."""
@@ -273,7 +273,7 @@ class MemoryStore(MemoryAccess):
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
         """Read all there is of executions."""
-        return database_copy.wholes(await self._turn(), execution_ids)
+        return database_copy.read_executions(await self._turn(), execution_ids)
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
@@ -285,7 +285,7 @@ class MemoryStore(MemoryAccess):
 
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
-        database_copy.keep(await self._turn(), batch)
+        database_copy.write_batch(await self._turn(), batch)
 
     # Definitions
 

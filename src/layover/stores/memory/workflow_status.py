@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.stores.memory.database import MemoryDatabase
 
 
-def note(db: MemoryDatabase, standing: Standing, audit: AuditEntry | None) -> None:
+def set_workflow_status(db: MemoryDatabase, standing: Standing, audit: AuditEntry | None) -> None:
     """Note how a workflow stands."""
     db.standings[standing.workflow] = standing
     write_audit(db, audit)
@@ -29,6 +29,6 @@ def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:
     return True
 
 
-def standings(db: MemoryDatabase, workflows: Sequence[str] | None) -> list[Standing]:
+def workflow_statuses(db: MemoryDatabase, workflows: Sequence[str] | None) -> list[Standing]:
     """Read how workflows stand, in the order of their names."""
     return [db.standings[name] for name in sorted(db.standings) if workflows is None or name in workflows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.postgres import api_keys, audit, idempotency
-from layover.stores.postgres.workflow_status import note, standings
+from layover.stores.postgres.workflow_status import set_workflow_status, workflow_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,26 +58,26 @@ class PostgresAccess:
 
     async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
         """Note that a request is being worked at, or find what is known of it."""
-        return await idempotency.begin(self._db, reply, now)
+        return await idempotency.begin_reply(self._db, reply, now)
 
     async def end_reply(self, reply: Reply) -> None:
         """Keep what was answered."""
-        await idempotency.end(self._db, reply)
+        await idempotency.end_reply(self._db, reply)
 
     async def drop_reply(self, scope: str, key: str) -> None:
         """Forget that a request was worked at."""
-        await idempotency.drop(self._db, scope, key)
+        await idempotency.delete_unfinished_reply(self._db, scope, key)
 
     async def forget_replies(self, now: int, most: int) -> int:
         """Delete what is no longer kept."""
-        return await idempotency.forget(self._db, now, most)
+        return await idempotency.delete_expired_replies(self._db, now, most)
 
     # Standings
 
     async def set_standing(self, standing: Standing, audit: AuditEntry | None = None) -> None:
         """Note how a workflow stands."""
-        await note(self._db, standing, audit)
+        await set_workflow_status(self._db, standing, audit)
 
     async def standings(self, workflows: Sequence[str] | None = None) -> list[Standing]:
         """Read how workflows stand."""
-        return await standings(self._db, workflows)
+        return await workflow_statuses(self._db, workflows)

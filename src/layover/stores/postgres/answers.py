@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
     from layover.ports.records import AuditEntry, Claim, Head
-    from layover.stores.postgres.database import Database, Row, Runs, Transaction
+    from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
 
-Told: TypeAlias = "Reserved | Refusal"
+Answered: TypeAlias = "Reserved | Refusal"
 
 _TRIES = 3
 _POINT_COLUMNS = 7
 
 
-class Asked(NamedTuple):
+class AnswerRequest(NamedTuple):
     """Somebody answers; whoever wishes to drive the execution because of it may claim it."""
 
     answer: Answer
@@ -53,7 +53,7 @@ class Answers:
         self._db = db
         self._gathering = Batcher(partial(attempt, db))
 
-    async def take(self, asked: Asked) -> Told:
+    async def take(self, asked: AnswerRequest) -> Answered:
         """Take an answer if its point is open, this person may give it, and it fits."""
         for _ in range(_TRIES):
             try:
@@ -67,10 +67,10 @@ class Answers:
         return await take_locking(self._db, asked)
 
 
-async def take_locking(db: Database, asked: Asked) -> Told:
+async def take_locking(db: Database, asked: AnswerRequest) -> Answered:
     """Take an answer under the lock of its execution's head."""
 
-    async def locking(tx: Transaction) -> Told | None:
+    async def locking(tx: Transaction) -> Answered | None:
         await tx.fetch("lock_head_of_point", asked.answer.point)
         (told,) = await attempt(tx, [asked])
         return told
@@ -92,10 +92,10 @@ class _Judged(NamedTuple):
     audit: AuditEntry | None
 
 
-async def attempt(db: Runs, group: Sequence[Asked]) -> list[Told | None]:
+async def attempt(db: StatementRunner, group: Sequence[AnswerRequest]) -> list[Answered | None]:
     """Read, judge and write; None for each that something else came before, of which nothing was written."""
     found = {row[0] - 1: row for row in await db.fetch("points_to_answer", *_sought(group))}
-    told: list[Told | None] = [None] * len(group)
+    told: list[Answered | None] = [None] * len(group)
     judged: dict[str, _Judged] = {}
     for place, asked in enumerate(group):
         verdict = _judge(place, asked, found.get(place))
@@ -108,11 +108,11 @@ async def attempt(db: Runs, group: Sequence[Asked]) -> list[Told | None]:
     return told
 
 
-def _sought(group: Sequence[Asked]) -> tuple[list[str], list[str]]:
+def _sought(group: Sequence[AnswerRequest]) -> tuple[list[str], list[str]]:
     return [asked.answer.point for asked in group], [asked.source for asked in group]
 
 
-def _judge(place: int, asked: Asked, row: Row | None) -> Told | _Judged:
+def _judge(place: int, asked: AnswerRequest, row: Row | None) -> Answered | _Judged:
     given, source, now, wish, audit = asked
     if row is None:
         return unknown_point(given.point)
@@ -139,7 +139,7 @@ def _judge(place: int, asked: Asked, row: Row | None) -> Told | _Judged:
     return _Judged(place, head, point, command, wish, audit)
 
 
-async def _write(db: Runs, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
+async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
     """Write answers whose heads are as they were read; claim executions for who wishes it, if nobody drives them."""
     values = (
         [one.head.execution_id for one in judged],

@@ -13,7 +13,7 @@ from layover.stores.postgres.rows import key_of
 if TYPE_CHECKING:
     from layover.ports.access import Key
     from layover.ports.records import AuditEntry
-    from layover.stores.postgres.database import Database, Runs, Transaction
+    from layover.stores.postgres.database import Database, StatementRunner, Transaction
 
 
 async def add(db: Database, key: Key, audit: AuditEntry) -> None:
@@ -67,12 +67,12 @@ def columns(key: Key) -> tuple[object, ...]:
     )
 
 
-async def by_hash(db: Runs, hash_: bytes) -> Key | None:
+async def by_hash(db: StatementRunner, hash_: bytes) -> Key | None:
     """Find a key, be it ended."""
     row = await db.fetchrow("api_key_by_hash", hash_)
     return key_of(row) if row is not None else None
 
 
-async def keys(db: Runs, after: str, limit: int) -> list[Key]:
+async def keys(db: StatementRunner, after: str, limit: int) -> list[Key]:
     """List keys in the order of their ids."""
     return [key_of(row) for row in await db.fetch("list_api_keys", after, at_most(limit))]

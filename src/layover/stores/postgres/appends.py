@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, point_exists
-from layover.stores.json_contains import kept_input
+from layover.stores.json_contains import storable_input
 from layover.stores.postgres.commit_statements import KEEPING, MOVES, NEW, RESTING_MOVES, commit_statement
 from layover.stores.postgres.queries import commands_after
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.ports.records import Append, Command, NewExecution
-    from layover.stores.postgres.database import Database, Row, Runs
+    from layover.stores.postgres.database import Database, Row, StatementRunner
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ async def commit(db: Database, appends: Sequence[Append]) -> list[Outcome]:
     return await _commit(db, db.address.schema, appends)
 
 
-async def _commit(db: Runs, schema: str, appends: Sequence[Append]) -> list[Outcome]:
+async def _commit(db: StatementRunner, schema: str, appends: Sequence[Append]) -> list[Outcome]:
     if not appends:
         return []
     group = _Group(appends)
@@ -49,7 +49,7 @@ async def _commit(db: Runs, schema: str, appends: Sequence[Append]) -> list[Outc
 async def commit_informed(db: Database, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
     """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
 
-    async def write(tx: Runs) -> Outcome:
+    async def write(tx: StatementRunner) -> Outcome:
         await tx.fetch("lock_head", append.execution_id)
         schema = db.address.schema
         (outcome,) = await _commit(tx, schema, [append])
@@ -79,7 +79,7 @@ def _passed(append: Append) -> Outcome:
     return Outcome(verdict="passed", commands_seq=append.commands_seen if append.new is None else 0)
 
 
-async def _outcomes(db: Runs, appends: Sequence[Append], refused: list[Row]) -> list[Outcome]:
+async def _outcomes(db: StatementRunner, appends: Sequence[Append], refused: list[Row]) -> list[Outcome]:
     rows = {row[0]: row for row in refused}
     return [
         await _refused(db, append, rows[append.execution_id]) if append.execution_id in rows else _passed(append)
@@ -87,7 +87,7 @@ async def _outcomes(db: Runs, appends: Sequence[Append], refused: list[Row]) -> 
     ]
 
 
-async def _refused(db: Runs, append: Append, row: Row) -> Outcome:
+async def _refused(db: StatementRunner, append: Append, row: Row) -> Outcome:
     if append.new is not None:
         return Outcome(verdict="exists")
     _, owner, epoch, last_seq, commands_seq = row
@@ -141,7 +141,7 @@ class _Group:
         values["new_parents"] = [info.parent_id for info in infos]
         values["new_correlation_ids"] = [info.correlation_id for info in infos]
         values["new_tags"] = [_json(info.tags) for info in infos]
-        values["new_inputs"] = [kept_input(append.input) for append in appends]
+        values["new_inputs"] = [storable_input(append.input) for append in appends]
         values["new_status"] = [append.status for append in appends]
         values["new_epochs"] = [append.epoch for append in appends]
         values["new_owners"] = [append.owner if append.rest is None else None for append in appends]
@@ -161,12 +161,12 @@ class _Group:
         values["expected"] = [append.expected_seq for append in appends]
         values["at"] = [append.at for append in appends]
         values["bodies"] = [append.events for append in appends]
-        values["owners"] = told_once([append.owner for append in appends])
-        values["epochs"] = told_once([append.epoch for append in appends])
-        values["seen"] = told_once([append.commands_seen for append in appends])
-        values["totals"] = told_once([append.count for append in appends])
-        values["status"] = told_once([append.status for append in appends])
-        values["counts"] = told_once([_own_count(append) for append in appends])
+        values["owners"] = sent_once([append.owner for append in appends])
+        values["epochs"] = sent_once([append.epoch for append in appends])
+        values["seen"] = sent_once([append.commands_seen for append in appends])
+        values["totals"] = sent_once([append.count for append in appends])
+        values["status"] = sent_once([append.status for append in appends])
+        values["counts"] = sent_once([_own_count(append) for append in appends])
         keeping = [append.execution_id for append in appends if append.keeps_takeovers]
         if keeping:
             self.parts.add(KEEPING)
@@ -280,7 +280,7 @@ _WAITS = ("wait_ids", "wait_names", "wait_keys", "wait_points")
 _UNWAITED = ("unwaited_ids", "unwaited_points")
 
 
-def told_once(column: list[T]) -> list[T]:
+def sent_once(column: list[T]) -> list[T]:
     """Return a column of moves with its value once, if that is the same for all: each value takes time to be sent."""
     return column[:1] if column.count(column[0]) == len(column) else column
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.access import AuditFilter
-    from layover.stores.postgres.database import Runs
+    from layover.stores.postgres.database import StatementRunner
 
 _NEWEST = (2**63 - 1, "")
 
@@ -26,13 +26,13 @@ def audit_columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
     return [list(column) for column in zip(*map(astuple, entries), strict=True)]
 
 
-async def write_audit(db: Runs, entry: AuditEntry | None) -> None:
+async def write_audit(db: StatementRunner, entry: AuditEntry | None) -> None:
     """Write what somebody did, if it was anybody; an act of several parts is written once."""
     if entry is not None:
         await db.fetch("write_audit_entries", *audit_columns([entry]))
 
 
-async def list_audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
+async def list_audit(db: StatementRunner, wanted: AuditFilter) -> list[AuditEntry]:
     """List entries, newest first, by the index that serves best what is asked for."""
     usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
     if wanted.execution_id is not None:
@@ -44,7 +44,7 @@ async def list_audit(db: Runs, wanted: AuditFilter) -> list[AuditEntry]:
     return [audit_of(row) for row in rows]
 
 
-async def delete_old_audit(db: Runs, before: int, most: int) -> int:
+async def delete_old_audit(db: StatementRunner, before: int, most: int) -> int:
     """Delete old entries, the oldest first; those that somebody else deletes are theirs to count."""
     count: int = await db.fetchval("delete_old_audit_entries", before, at_most(most))
     return count

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
-from layover.stores.postgres.queries import commands_of_many
+from layover.stores.postgres.queries import commands_of_executions
 from layover.stores.postgres.rows import HEAD_COLUMNS, head_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Claim, Lease
-    from layover.stores.postgres.database import Row, Runs
+    from layover.stores.postgres.database import Row, StatementRunner
 
 # A head that somebody else has locked is about to move: a moment later it can be renewed without waiting.
 _TRIES = 3
@@ -28,7 +28,7 @@ class Found(NamedTuple):
     server_time: int
 
 
-async def claim(db: Runs, wish: Claim) -> Found:
+async def claim(db: StatementRunner, wish: Claim) -> Found:
     """Take what is due, or one execution that nobody drives."""
     if wish.execution_id is not None:
         rows = await db.fetch("claim_one", wish.now, wish.instance, wish.lease_until, wish.execution_id)
@@ -43,19 +43,19 @@ async def claim(db: Runs, wish: Claim) -> Found:
     return Found(Claims(claimed=await _with_commands(db, taken), next_due=next_due), server_time)
 
 
-async def _with_commands(db: Runs, taken: list[Row]) -> tuple[Claimed, ...]:
+async def _with_commands(db: StatementRunner, taken: list[Row]) -> tuple[Claimed, ...]:
     """Return what was claimed with the commands that each has not read; they cannot be seen by who takes the lock."""
     heads = [head_of(row[:HEAD_COLUMNS]) for row in taken]
     behind = [head for head in heads if head.commands_seq > head.commands_done]
     ids, done = [head.execution_id for head in behind], [head.commands_done for head in behind]
-    commands = await commands_of_many(db, ids, done) if behind else {}
+    commands = await commands_of_executions(db, ids, done) if behind else {}
     return tuple(
         Claimed(head=head, commands=tuple(commands.get(head.execution_id, ())), taken_over=row[HEAD_COLUMNS])
         for head, row in zip(heads, taken, strict=True)
     )
 
 
-async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+async def renew(db: StatementRunner, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
     """Keep what is driven; return what was lost."""
     left = list(dict.fromkeys((lease.execution_id, lease.epoch) for lease in leases))
     lost = set[tuple[str, int]]()
@@ -72,7 +72,7 @@ async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) ->
 
 
 async def release(
-    db: Runs,
+    db: StatementRunner,
     instance: str,
     leases: Sequence[Lease],
     wake_at: int | None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from layover.ports.access import Standing
     from layover.ports.records import Enqueue
-    from layover.stores.postgres.database import Database, Row, Runs, Transaction
+    from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ _TRIES = 3
 _POINT_COLUMNS = 7
 
 
-async def enqueue(db: Runs, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
+async def enqueue(db: StatementRunner, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
     """Take commands for executions that are not closed."""
     if not commands:
         return []

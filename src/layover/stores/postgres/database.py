@@ -13,7 +13,7 @@ import asyncpg
 
 from layover.ports.errors import StoreError
 from layover.stores.postgres.connections import Connections
-from layover.stores.postgres.errors import OF_DRIVER, REPEATABLE, told
+from layover.stores.postgres.errors import OF_DRIVER, REPEATABLE, store_error
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Row: TypeAlias = asyncpg.Record
 _TRIES = 5
 
 
-class Runs(Protocol):
+class StatementRunner(Protocol):
     """Whatever runs statements: each in a transaction of its own, or several in one."""
 
     async def fetch(self, name: str, *values: object) -> list[Row]:
@@ -127,9 +127,9 @@ class Database:
                 raise
             except REPEATABLE as error:
                 if not tries_left:
-                    raise told(error, self.address.shown) from error
+                    raise store_error(error, self.address.shown) from error
             except Exception as error:
                 if isinstance(error, (*OF_DRIVER, UnicodeEncodeError)):
-                    raise told(error, self.address.shown) from error
+                    raise store_error(error, self.address.shown) from error
                 raise
         raise AssertionError("there is a last try")

@@ -14,7 +14,7 @@ from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.postgres import api_keys, weekly_partitions
 from layover.stores.postgres.limits import save_places
-from layover.stores.postgres.queries import commands_of_many
+from layover.stores.postgres.queries import commands_of_executions
 from layover.stores.postgres.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from layover.ports.moving import Batch
     from layover.ports.records import ExecutionRow, PointRow
-    from layover.stores.postgres.database import Database, Runs, Transaction
+    from layover.stores.postgres.database import Database, StatementRunner, Transaction
 
 T = TypeVar("T")
 
 _ID_BYTES = 16
 
 
-async def sizes(db: Runs, after: str, most: int) -> list[Size]:
+async def sizes(db: StatementRunner, after: str, most: int) -> list[Size]:
     """Read how large executions are."""
     first = int.from_bytes(key(after)) + 1 if after else 0
     if first.bit_length() > 8 * _ID_BYTES:
@@ -39,18 +39,18 @@ async def sizes(db: Runs, after: str, most: int) -> list[Size]:
     return [Size(execution_id=id_, size=int(size)) for id_, size in rows]
 
 
-async def wholes(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
+async def read_executions(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
     """Read all there is of executions."""
     check_ids(execution_ids)
-    return await db.transact(lambda tx: _wholes(tx, sorted(set(execution_ids))))
+    return await db.transact(lambda tx: _read_executions(tx, sorted(set(execution_ids))))
 
 
-async def _wholes(tx: Transaction, ids: list[str]) -> list[Whole]:
+async def _read_executions(tx: Transaction, ids: list[str]) -> list[Whole]:
     rows = [execution_of(row) for row in await tx.fetch("executions_by_id", ids)]
-    weeks = {row.head.execution_id: weekly_partitions.era_of(row.info.created_at) for row in rows}
+    weeks = {row.head.execution_id: weekly_partitions.week_of(row.info.created_at) for row in rows}
     entries = await _by_execution(tx, "entries_of_executions", entry_of, list(weeks), list(weeks.values()))
     snapshots = await _by_execution(tx, "snapshots_of_executions", _snapshot_of, ids)
-    commands = await commands_of_many(tx, ids, [0] * len(ids))
+    commands = await commands_of_executions(tx, ids, [0] * len(ids))
     tokens = await _by_execution(tx, "tokens_of_executions", _token_of, ids)
     waits = await _by_execution(tx, "waits_of_executions", _awaited_of, ids)
     points, messages = defaultdict(list), defaultdict(list)
@@ -88,38 +88,38 @@ async def _by_execution(
     return found
 
 
-async def kept_signals(db: Runs, after: str, most: int) -> list[KeptSignal]:
+async def kept_signals(db: StatementRunner, after: str, most: int) -> list[KeptSignal]:
     """Read signals."""
     rows = await db.fetch("signals_after", after, at_most(most))
     return [KeptSignal(signal=signal_of(row[:-1]), dispatched=row[-1]) for row in rows]
 
 
-async def used_rates(db: Runs, after: str, most: int) -> list[UsedRate]:
+async def used_rates(db: StatementRunner, after: str, most: int) -> list[UsedRate]:
     """Read what is used of rates."""
     rows = await db.fetch("rates_after", after, at_most(most))
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
-async def keep(db: Database, batch: Batch) -> None:
+async def write_batch(db: Database, batch: Batch) -> None:
     """Write what is not there yet; what is there already is an error, and nothing of the batch is written."""
     await _prepare_weeks(db, batch)
-    await db.transact(lambda tx: _keep(tx, batch))
+    await db.transact(lambda tx: _write_batch(tx, batch))
 
 
 async def _prepare_weeks(db: Database, batch: Batch) -> None:
     """See that logs come to lie where they would if they had been written here, each in the partition of its week."""
-    weeks = sorted({weekly_partitions.era_of(whole.row.info.created_at) for whole in batch.wholes})
+    weeks = sorted({weekly_partitions.week_of(whole.row.info.created_at) for whole in batch.wholes})
     for (era,) in await db.fetch("weeks_without_partition", weeks) if weeks else ():
         await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)
 
 
-async def _keep(tx: Transaction, batch: Batch) -> None:
+async def _write_batch(tx: Transaction, batch: Batch) -> None:
     wholes = batch.wholes
     await _insert(tx, "insert_versions", (astuple(version) for version in batch.versions))
     await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in wholes))
     await _insert(tx, "insert_executions", (_execution_columns(whole) for whole in wholes))
     entries = (
-        (whole.id, weekly_partitions.era_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
+        (whole.id, weekly_partitions.week_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
         for whole in wholes
         for entry in whole.entries
     )

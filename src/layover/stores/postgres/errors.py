@@ -25,7 +25,7 @@ _EXISTS = {
 }
 
 
-def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912 - a table with a line for each
+def store_error(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912 - a table with a line for each
     """Return what an error of the driver means to us."""
     match error:
         case pg.UniqueViolationError() if error.constraint_name in _EXISTS:

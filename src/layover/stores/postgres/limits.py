@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from layover.ports.records import CLOSED, Admission, Enqueued
-from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
+from layover.stores.limits import MOST_HOLDERS, admission_of, admit_command, cancel_command, place_of, reserve_rate
 from layover.stores.postgres.commands import enqueue, until_seen
 from layover.stores.postgres.rows import place_of_row
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from layover.ports.records import Place, Wish
-    from layover.stores.postgres.database import Database, Runs
+    from layover.stores.postgres.database import Database, StatementRunner
 
 _AT_ONCE = 10  # of a line: usually one gets the slot that another gives back
 _FRONT = (-(2**63), "00000000-0000-0000-0000-000000000000")  # before all that are in line
@@ -37,7 +37,7 @@ async def admit(db: Database, wish: Wish, now: int) -> Admission:
     """Let an execution begin if its limits allow it, or keep its place."""
     names = _names(place_of(wish, now))
 
-    async def work(tx: Runs) -> Admission | _Names:
+    async def work(tx: StatementRunner) -> Admission | _Names:
         return await _admit(tx, wish, names, now)
 
     while isinstance(told := await until_seen(lambda: db.transact(work)), _Names):
@@ -45,7 +45,7 @@ async def admit(db: Database, wish: Wish, now: int) -> Admission:
     return told
 
 
-async def _admit(tx: Runs, wish: Wish, names: _Names, now: int) -> Admission | _Names:
+async def _admit(tx: StatementRunner, wish: Wish, names: _Names, now: int) -> Admission | _Names:
     """Do all of it; or nothing, if it has to be done under other names: those are returned."""
     await _lock(tx, f"execution:{wish.execution_id}", *_locks(names))
     row = await tx.fetchrow("limits_of_execution", wish.execution_id, names.slots, names.rate)
@@ -62,8 +62,8 @@ async def _admit(tx: Runs, wish: Wish, names: _Names, now: int) -> Admission | _
             holders = await _holders(tx, slots.name, MOST_HOLDERS)
             return Admission(state="rejected", name=slots.name, holders=tuple(holders))
         if slots.on_conflict == "cancel_running":
-            others = [*await _holders(tx, slots.name, None), *await _line(tx, slots.name)]
-            await enqueue(tx, [cancellation(other, wish.execution_id) for other in others], now)
+            others = [*await _holders(tx, slots.name, None), *await _queue(tx, slots.name)]
+            await enqueue(tx, [cancel_command(other, wish.execution_id) for other in others], now)
     used = {names.rate: used_until} if names.rate is not None and used_until is not None else {}
     spent = dict(used)
     if not place.admitted and (has_room or not place.is_in_line):
@@ -80,34 +80,34 @@ def _advanced(place: Place, used: dict[str, int], now: int) -> Place:
         place = replace(place, held_at=now)
     rate = place.rate
     if rate is not None and place.start_at is None:
-        start_at, used[rate.name] = reserved(rate, used.get(rate.name, 0), now)
+        start_at, used[rate.name] = reserve_rate(rate, used.get(rate.name, 0), now)
         place = replace(place, start_at=start_at)
     return replace(place, admitted=place.start_at is None or place.start_at <= now)
 
 
-async def _tell_and_save(tx: Runs, places: Sequence[Place], now: int) -> list[Place]:
+async def _tell_and_save(tx: StatementRunner, places: Sequence[Place], now: int) -> list[Place]:
     """Tell those who are admitted, and write how things stand; return for whom.
 
     One that was closed at this very moment is left as it was: whoever closes gives its place back.
     """
     admitted = [place.execution_id for place in places if place.admitted]
-    told = await enqueue(tx, [admittance(id_) for id_ in admitted], now)
+    told = await enqueue(tx, [admit_command(id_) for id_ in admitted], now)
     closed = {id_ for id_, answer in zip(admitted, told, strict=True) if not isinstance(answer, Enqueued)}
     kept = [place for place in places if place.execution_id not in closed]
     await save_places(tx, kept)
     return kept
 
 
-async def free(db: Database, execution_id: str, now: int) -> list[str]:
+async def release_slot(db: Database, execution_id: str, now: int) -> list[str]:
     """Give back a slot or a place in line; return those that were admitted in its stead."""
 
-    async def work(tx: Runs) -> list[str]:
-        return await _free(tx, execution_id, now)
+    async def work(tx: StatementRunner) -> list[str]:
+        return await _release_slot(tx, execution_id, now)
 
     return await until_seen(lambda: db.transact(work))
 
 
-async def _free(tx: Runs, execution_id: str, now: int) -> list[str]:
+async def _release_slot(tx: StatementRunner, execution_id: str, now: int) -> list[str]:
     # While it asks for a place, nobody else sees one yet: without this lock we would leave before it is there.
     await _lock(tx, f"execution:{execution_id}")
     name: str | None = await tx.fetchval("slots_of_execution", execution_id)
@@ -122,11 +122,11 @@ async def _free(tx: Runs, execution_id: str, now: int) -> list[str]:
     advanced = await _tell_and_save(tx, [_advanced(place, used, now) for place in following], now)
     await tx.fetch("delete_places", [execution_id, *leaving])
     await _save_rates(tx, used)
-    await _hasten(tx, advanced, now)
+    await _make_messages_due_sooner(tx, advanced, now)
     return [place.execution_id for place in advanced if place.admitted]
 
 
-async def _following(tx: Runs, name: str, held: int, leaver: str) -> tuple[list[Place], list[str]]:
+async def _following(tx: StatementRunner, name: str, held: int, leaver: str) -> tuple[list[Place], list[str]]:
     """Return those in line that there is room for, and those who were ended while they were in line."""
     following: list[Place] = []
     ended: list[str] = []
@@ -149,23 +149,23 @@ async def _following(tx: Runs, name: str, held: int, leaver: str) -> tuple[list[
     return following, ended
 
 
-async def _hasten(tx: Runs, places: Sequence[Place], now: int) -> None:
+async def _make_messages_due_sooner(tx: StatementRunner, places: Sequence[Place], now: int) -> None:
     """Have what an execution has for itself come due when it may begin."""
     if places:
         moments = [max(now, place.start_at or now) for place in places]
         await tx.fetch("make_messages_due_sooner", [place.execution_id for place in places], moments)
 
 
-async def admission(db: Runs, execution_id: str) -> Admission | None:
+async def admission(db: StatementRunner, execution_id: str) -> Admission | None:
     """Tell how things stand."""
     row = await db.fetchrow("admission_of_execution", execution_id, MOST_HOLDERS)
     if row is None:
         return None
     *kept, ahead, holders = row
-    return standing(place_of_row(kept), ahead + 1, holders)
+    return admission_of(place_of_row(kept), ahead + 1, holders)
 
 
-async def forget_rates(db: Runs, now: int) -> int:
+async def delete_unused_rates(db: StatementRunner, now: int) -> int:
     """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
     return len(await db.fetch("delete_unused_rates", now * 1000))
 
@@ -183,25 +183,25 @@ def _locks(names: _Names) -> list[str]:
     return [*slots, f"rate:{names.rate}"] if names.rate is not None else slots
 
 
-async def _lock(tx: Runs, *names: str) -> None:
+async def _lock(tx: StatementRunner, *names: str) -> None:
     if names:
         await tx.fetch("lock_limits", names)
 
 
-async def _holders(tx: Runs, name: str, most: int | None) -> list[str]:
+async def _holders(tx: StatementRunner, name: str, most: int | None) -> list[str]:
     return [id_ for (id_,) in await tx.fetch("slot_holders", name, most)]
 
 
-async def _line(tx: Runs, name: str) -> list[str]:
+async def _queue(tx: StatementRunner, name: str) -> list[str]:
     return [id_ for (id_,) in await tx.fetch("queue_for_slots", name)]
 
 
-async def _save_rates(tx: Runs, used: Mapping[str, int]) -> None:
+async def _save_rates(tx: StatementRunner, used: Mapping[str, int]) -> None:
     if used:
         await tx.fetch("save_rates", list(used), list(used.values()))
 
 
-async def save_places(tx: Runs, places: Sequence[Place]) -> None:
+async def save_places(tx: StatementRunner, places: Sequence[Place]) -> None:
     """Keep how things stand for executions."""
     if not places:
         return

@@ -29,7 +29,7 @@ _BETWEEN_LOOKS = 0.5  # seconds
 _log = logging.getLogger("layover.postgres")
 
 
-class Neighbours:
+class LocalInstances:
     """Our own lock, and now and then a look at those of the others."""
 
     def __init__(self, db: Database, instance: str) -> None:

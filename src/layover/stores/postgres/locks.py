@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from layover.stores.postgres.database import Runs
+    from layover.stores.postgres.database import StatementRunner
 
 
-async def take(db: Runs, name: str, holder: str, now: int, until: int) -> bool:
+async def take(db: StatementRunner, name: str, holder: str, now: int, until: int) -> bool:
     """Take a lock that is free or has run out, or keep one that is ours."""
     return await db.fetchrow("take_lock", name, holder, now, until) is not None
 
 
-async def drop(db: Runs, name: str, holder: str) -> None:
+async def release(db: StatementRunner, name: str, holder: str) -> None:
     """Give a lock back."""
     await db.fetch("release_lock", name, holder)

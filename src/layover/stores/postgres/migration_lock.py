@@ -15,7 +15,7 @@ import asyncpg
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.postgres.connections import connect
-from layover.stores.postgres.errors import OF_DRIVER, told
+from layover.stores.postgres.errors import OF_DRIVER, store_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,11 +38,11 @@ async def own_connection(address: Address) -> AsyncIterator[asyncpg.Connection]:
     except StoreError:
         raise
     except OF_DRIVER as error:
-        raise told(error, address.shown) from error
+        raise store_error(error, address.shown) from error
 
 
 @asynccontextmanager
-async def shaping(
+async def migration_lock(
     connection: asyncpg.Connection, address: Address, patience: int = PATIENCE, *, turn: int | None = None
 ) -> AsyncIterator[None]:
     """Be the only one who changes the shape of a schema, in one transaction.
@@ -54,7 +54,9 @@ async def shaping(
         waiting = patience if turn is None else turn
         await connection.execute(f"SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = {waiting}")
         try:
-            await connection.execute(f"SELECT pg_advisory_xact_lock({shape_key(address.schema)})", timeout=FOR_LONG)
+            await connection.execute(
+                f"SELECT pg_advisory_xact_lock({migration_lock_key(address.schema)})", timeout=FOR_LONG
+            )
         except asyncpg.LockNotAvailableError as error:
             text = f"Somebody else has been changing the tables of {address.shown} for long; nothing was done."
             raise StoreUnavailable(text, code="locked") from error
@@ -69,7 +71,7 @@ async def _close(connection: asyncpg.Connection) -> None:
         connection.terminate()  # what it was used for is over, however it ends
 
 
-def shape_key(schema: str) -> int:
+def migration_lock_key(schema: str) -> int:
     """Return the lock of whoever changes the shape of a schema."""
     digest = hashlib.sha256(f"the shape of {schema}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)

@@ -14,7 +14,7 @@ import asyncpg
 from layover.ports.errors import StoreUnavailable, StoreUnusable
 from layover.stores.migrations import check_complete, compare, read_migrations
 from layover.stores.postgres.database import Transaction
-from layover.stores.postgres.migration_lock import FOR_LONG, own_connection, shaping
+from layover.stores.postgres.migration_lock import FOR_LONG, migration_lock, own_connection
 from layover.stores.postgres.statements import in_schema, statements
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from layover.stores.migrations import Migration
     from layover.stores.postgres.address import Address
-    from layover.stores.postgres.database import Database, Runs
+    from layover.stores.postgres.database import Database, StatementRunner
 
 _LONGEST_WAIT = 5_000  # milliseconds for a table that others use; those who come later wait behind us
 
@@ -55,7 +55,7 @@ async def migrate(
             return []
         try:
             patience = min(address.statement_timeout, _LONGEST_WAIT)
-            async with shaping(connection, address, patience, turn=address.statement_timeout):
+            async with migration_lock(connection, address, patience, turn=address.statement_timeout):
                 return await _take(connection, tables, address, _Wanted(known, to, now))
         except asyncpg.LockNotAvailableError as error:
             text = f"The tables of {address.shown} are in use by a transaction that takes long; nothing was done."
@@ -83,7 +83,7 @@ async def check_known(db: Database, known: Sequence[Migration] | None = None) ->
     return had
 
 
-async def taken(db: Runs) -> Taken | None:
+async def taken(db: StatementRunner) -> Taken | None:
     """Return the steps that a schema has taken; None if it does not say, since it is not there or not ours."""
     try:
         rows = await db.fetch("recorded_migrations")
@@ -150,7 +150,7 @@ def _to_do(address: Address, known: Sequence[Migration], had: Taken, to: int | N
     return [step for step in known if step.number not in had.checksums and step.number <= target]
 
 
-async def _tables(db: Runs, address: Address) -> tuple[bool, list[str]]:
+async def _tables(db: StatementRunner, address: Address) -> tuple[bool, list[str]]:
     ((has_schema, names),) = await db.fetch("tables_of_schema", address.schema)
     return has_schema, names
 

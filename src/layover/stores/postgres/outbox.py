@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Message, Wait
-    from layover.stores.postgres.database import Runs
+    from layover.stores.postgres.database import StatementRunner
 
 _Turn: TypeAlias = "tuple[int, str, int, str]"  # a moment, and what a message is known by
 
@@ -21,7 +21,7 @@ _MORE_EACH_TIME = 4
 _MOST_CANDIDATES = 20_000
 
 
-async def outbox(db: Runs, now: int, most: int) -> Outbox:
+async def outbox(db: StatementRunner, now: int, most: int) -> Outbox:
     """Read messages that are due, and when the next one is.
 
     A message is due when all before it to the same destination are. Candidates come by their own time, which is never
@@ -52,23 +52,23 @@ def _with_turn(at: int, message: Message) -> tuple[_Turn, Message]:
     return (at, message.sender, message.n, message.destination), message
 
 
-async def sent(db: Runs, messages: Sequence[Message]) -> None:
+async def delete_delivered(db: StatementRunner, messages: Sequence[Message]) -> None:
     """Forget messages that have arrived."""
     senders, destinations = [one.sender for one in messages], [one.destination for one in messages]
     await db.fetch("delete_messages", senders, destinations, [one.n for one in messages])
 
 
-async def postpone(db: Runs, message: Message, due_at: int) -> None:
+async def postpone(db: StatementRunner, message: Message, due_at: int) -> None:
     """Keep a message for later."""
     await db.fetch("postpone_message", message.sender, message.destination, message.n, due_at)
 
 
-async def outgoing(db: Runs, sender: str) -> list[Message]:
+async def outgoing(db: StatementRunner, sender: str) -> list[Message]:
     """Read the messages of one execution that have not arrived, in the order in which they were written."""
     return [message_of(row) for row in await db.fetch("messages_of_sender", sender)]
 
 
-async def token(db: Runs, hash_: bytes) -> Wait | None:
+async def token(db: StatementRunner, hash_: bytes) -> Wait | None:
     """Find the point that a token belongs to."""
     row = await db.fetchrow("point_of_token", hash_)
     return wait_of(row) if row is not None else None

@@ -18,14 +18,14 @@ from layover.stores.postgres.rows import execution_of
 if TYPE_CHECKING:
     from layover.core.conditions import Condition
     from layover.ports.records import ExecutionFilter, ExecutionRow
-    from layover.stores.postgres.database import Row, Runs
+    from layover.stores.postgres.database import Row, StatementRunner
 
 # A list begins beyond any row: what is compared in any case can be sought in an index.
 _NEWEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
 _FIRST_PART, _LARGEST_PART = 100, 1_000  # executions whose inputs are read at once
 
 
-async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
+async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions, newest first.
 
     The server knows no conditions. With some, what fits all the rest is read in parts, as many as it takes: no
@@ -49,19 +49,21 @@ async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
     return found[:limit]
 
 
-async def _fulfilling(db: Runs, rows: list[ExecutionRow], conditions: tuple[Condition, ...]) -> list[ExecutionRow]:
+async def _fulfilling(
+    db: StatementRunner, rows: list[ExecutionRow], conditions: tuple[Condition, ...]
+) -> list[ExecutionRow]:
     """Return those of some executions that began with what fulfils conditions."""
     ids = [row.head.execution_id for row in rows]
     inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_executions", ids)}
     return [row for row in rows if document_fulfils(inputs.get(row.head.execution_id), conditions)]
 
 
-async def _part(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
+async def _part(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions without regard to conditions."""
     return [execution_of(row) for row in await _rows(db, wanted)]
 
 
-async def _rows(db: Runs, wanted: ExecutionFilter) -> list[Row]:
+async def _rows(db: StatementRunner, wanted: ExecutionFilter) -> list[Row]:
     """Read them by the index that serves best what is asked for."""
     after = wanted.after if wanted.after is not None else _NEWEST
     statuses = list(dict.fromkeys(wanted.status)) or None

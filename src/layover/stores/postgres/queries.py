@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from layover.core.engine.events import PointKind
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most, check_ids
-from layover.stores.gauges import summed_up
+from layover.stores.gauges import sum_gauges
 from layover.stores.postgres.rows import (
     EXECUTION_COLUMNS,
     command_of,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         PointRow,
         Version,
     )
-    from layover.stores.postgres.database import Database, Row, Runs, Transaction
+    from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
 
 
 # A list begins beyond any row: what is compared in any case can be sought in an index.
@@ -44,7 +44,7 @@ _WAITING = frozenset({"open", "answered"})
 _KINDS: tuple[str, ...] = get_args(PointKind)
 
 
-async def load_for_all(db: Runs, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
+async def load_for_all(db: StatementRunner, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
     """Read what states are made from, for several who ask.
 
     Head, snapshot and entries come from one statement: between two, the log could grow, or be deleted with the rest.
@@ -65,13 +65,15 @@ def _loaded(row: Row) -> Loaded:
     )
 
 
-async def commands_after(db: Runs, execution_id: str, after: int) -> list[Command]:
+async def commands_after(db: StatementRunner, execution_id: str, after: int) -> list[Command]:
     """Read the commands of an execution that came after one of them."""
     check_ids([execution_id])
     return [command_of(row) for row in await db.fetch("commands_after", execution_id, after)]
 
 
-async def commands_of_many(db: Runs, execution_ids: Sequence[str], afters: Sequence[int]) -> dict[str, list[Command]]:
+async def commands_of_executions(
+    db: StatementRunner, execution_ids: Sequence[str], afters: Sequence[int]
+) -> dict[str, list[Command]]:
     """Read the commands of executions that came after one of theirs; one without any is not among them."""
     found: dict[str, list[Command]] = {}
     for execution_id, *columns in await db.fetch("commands_of_executions", execution_ids, afters):
@@ -79,32 +81,32 @@ async def commands_of_many(db: Runs, execution_ids: Sequence[str], afters: Seque
     return found
 
 
-async def is_taken(db: Runs, execution_id: str, source: str) -> bool:
+async def is_taken(db: StatementRunner, execution_id: str, source: str) -> bool:
     """Return whether an execution was sent a command from a source before."""
     return await db.fetchval("command_by_source", execution_id, source) is not None
 
 
-async def heads(db: Runs, execution_ids: Sequence[str]) -> list[Head | None]:
+async def heads(db: StatementRunner, execution_ids: Sequence[str]) -> list[Head | None]:
     """Read the heads of executions."""
     found = {row[0]: head_of(row) for row in await db.fetch("heads_by_id", list(dict.fromkeys(execution_ids)))}
     return [found.get(id_) for id_ in execution_ids]
 
 
-async def unread(db: Runs, seen: Sequence[tuple[str, int]]) -> list[str]:
+async def unread(db: StatementRunner, seen: Sequence[tuple[str, int]]) -> list[str]:
     """Return those executions that have commands beyond the number that their driver has seen."""
     ids = [execution_id for execution_id, _ in seen]
     check_ids(ids)
     return [row[0] for row in await db.fetch("executions_with_unread_commands", ids, [n for _, n in seen])]
 
 
-async def get(db: Runs, execution_id: str) -> ExecutionRow | None:
+async def get(db: StatementRunner, execution_id: str) -> ExecutionRow | None:
     """Find an execution."""
     check_ids([execution_id])
     row = await db.fetchrow("execution_by_id", execution_id)
     return execution_of(row) if row is not None else None
 
 
-async def paused(db: Runs, wanted: PausedFilter) -> list[ExecutionRow]:
+async def paused(db: StatementRunner, wanted: PausedFilter) -> list[ExecutionRow]:
     """List paused executions, the one paused longest first."""
     after = wanted.after if wanted.after is not None else _LONGEST
     check_ids([after[1]])
@@ -116,13 +118,13 @@ async def paused(db: Runs, wanted: PausedFilter) -> list[ExecutionRow]:
     return [execution_of(row) for row in rows]
 
 
-async def history(db: Runs, execution_id: str, since: int, limit: int) -> list[Entry]:
+async def history(db: StatementRunner, execution_id: str, since: int, limit: int) -> list[Entry]:
     """Read the log from the entry that holds an event on."""
     check_ids([execution_id])
     return [entry_of(row) for row in await db.fetch("history", execution_id, since, at_most(limit))]
 
 
-async def points(db: Runs, wanted: PointFilter) -> list[PointRow]:
+async def points(db: StatementRunner, wanted: PointFilter) -> list[PointRow]:
     """List pause points, oldest first, by the index that serves best what is asked for."""
     after = wanted.after if wanted.after is not None else _OLDEST
     usual = (wanted.workflow, wanted.kind, wanted.status or None, at_most(wanted.limit), *after)
@@ -136,7 +138,7 @@ async def points(db: Runs, wanted: PointFilter) -> list[PointRow]:
     return [point_of(row) for row in rows]
 
 
-async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> list[Row]:
+async def _waiting(db: StatementRunner, wanted: PointFilter, usual: tuple[object, ...]) -> list[Row]:
     """Read points that are not done with."""
     match wanted.workflow, wanted.kind:
         case None, None:
@@ -149,7 +151,7 @@ async def _waiting(db: Runs, wanted: PointFilter, usual: tuple[object, ...]) -> 
             return await db.fetch("list_waiting_points_of_workflow_and_kind", *usual, workflow, kind)
 
 
-async def point_by(db: Runs, point_id: str) -> PointRow | None:
+async def point_by_id(db: StatementRunner, point_id: str) -> PointRow | None:
     """Find a pause point, be it closed."""
     row = await db.fetchrow("point_by_id", point_id)
     return point_of(row) if row is not None else None
@@ -160,7 +162,7 @@ async def gauges(db: Database, now: int, before: int) -> Gauges:
 
     async def look(tx: Transaction) -> Gauges:
         await tx.fetch("allow_sequential_scans")
-        return summed_up([tuple(row) for row in await tx.fetch("gauges", now, before)])
+        return sum_gauges([tuple(row) for row in await tx.fetch("gauges", now, before)])
 
     return await db.transact(look)
 
@@ -175,19 +177,19 @@ async def counts(db: Database) -> dict[str, int]:
     return await db.transact(count)
 
 
-async def version(db: Runs, hash_: str) -> Version | None:
+async def version(db: StatementRunner, hash_: str) -> Version | None:
     """Find a version by its hash."""
     row = await db.fetchrow("version_by_hash", hash_)
     return version_of(row) if row is not None else None
 
 
-async def latest(db: Runs, workflow: str) -> Version | None:
+async def latest(db: StatementRunner, workflow: str) -> Version | None:
     """Find the newest version of a workflow."""
     row = await db.fetchrow("latest_version", workflow)
     return version_of(row) if row is not None else None
 
 
-async def versions(db: Runs, workflow: str | None) -> list[Version]:
+async def versions(db: StatementRunner, workflow: str | None) -> list[Version]:
     """List the versions of a workflow, or the newest of every workflow."""
     if workflow is not None:
         return [version_of(row) for row in await db.fetch("versions_of_workflow", workflow)]
@@ -195,6 +197,6 @@ async def versions(db: Runs, workflow: str | None) -> list[Version]:
     return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]
 
 
-async def workflows(db: Runs, after: str, limit: int) -> list[Version]:
+async def workflows(db: StatementRunner, after: str, limit: int) -> list[Version]:
     """List the newest versions of workflows whose names come after one, by name."""
     return [version_of(row) for row in await db.fetch("latest_versions_after", after, at_most(limit))]

@@ -12,7 +12,7 @@ from layover.ports.errors import StoreError
 from layover.stores.postgres import claims
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.database import Transaction
-from layover.stores.postgres.errors import OF_DRIVER, told
+from layover.stores.postgres.errors import OF_DRIVER, store_error
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class PostgresRenewals:
             raise
         except OF_DRIVER as error:
             self._drop()
-            raise told(error, self._address.shown) from error
+            raise store_error(error, self._address.shown) from error
 
     def _drop(self) -> None:
         if self._connection is not None:

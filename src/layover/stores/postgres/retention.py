@@ -9,10 +9,10 @@ from layover.stores.checks import at_most
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.stores.postgres.database import Database, Runs, Transaction
+    from layover.stores.postgres.database import Database, StatementRunner, Transaction
 
 
-async def expendable(db: Runs, before: int, most: int, workflow: str | None) -> list[str]:
+async def purgeable_executions(db: StatementRunner, before: int, most: int, workflow: str | None) -> list[str]:
     """Read executions that were closed before a moment and are done with everything, the oldest first."""
     return [row[0] for row in await db.fetch("purgeable_executions", before, at_most(most), workflow)]
 

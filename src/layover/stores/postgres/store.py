@@ -31,13 +31,13 @@ from layover.stores.postgres import (
 from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.admin import SILENT_FOR, living
-from layover.stores.postgres.answers import Answers, Asked
+from layover.stores.postgres.answers import AnswerRequest, Answers
 from layover.stores.postgres.appends import commit, commit_informed
 from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.commands import enqueue, enqueue_while
 from layover.stores.postgres.database import Database
 from layover.stores.postgres.hints import NotifiedHints
-from layover.stores.postgres.liveness import Neighbours, is_dead_here
+from layover.stores.postgres.liveness import LocalInstances, is_dead_here
 from layover.stores.postgres.renewals import PostgresRenewals
 from layover.stores.postgres.server_clock import ServerClock, running
 
@@ -95,9 +95,9 @@ class PostgresStore(PostgresAccess):
         self._opened: Database | None = None
         self._instance = ""
         self._server_clock = ServerClock()
-        self._staying: asyncio.Task[None] | None = None
+        self._heartbeats: asyncio.Task[None] | None = None
         self._hints: NotifiedHints | None = None
-        self._neighbours: Neighbours | None = None
+        self._local_instances: LocalInstances | None = None
         self._answers: Answers | None = None
         self._loads: Batcher[Sequence[str], list[Loaded | None]] | None = None
 
@@ -112,7 +112,7 @@ class PostgresStore(PostgresAccess):
             await migrations.migrate(self.address, now)
             await self._keep_up(db)
             now = await self.now()
-            await _enter(db, instance, now)
+            await _register(db, instance, now)
             self._instance = instance
             # Nobody else has our name now, so what it drives was driven in an earlier life.
             await db.fetch("expire_leases", [instance], now)
@@ -122,9 +122,9 @@ class PostgresStore(PostgresAccess):
             raise
         self._opened = db
         self._hints = NotifiedHints(db, instance)
-        self._neighbours = Neighbours(db, instance)
-        await self._neighbours.enter()
-        self._staying = asyncio.get_running_loop().create_task(self._stay(db))
+        self._local_instances = LocalInstances(db, instance)
+        await self._local_instances.enter()
+        self._heartbeats = asyncio.get_running_loop().create_task(self._send_heartbeats(db))
 
     async def open_to_read(self) -> None:
         """Open tables that are there and up to date to read from them: nothing is changed, and nobody is held up."""
@@ -153,18 +153,18 @@ class PostgresStore(PostgresAccess):
     async def _leave(self, db: Database) -> None:
         """Tell the others that this instance is no more."""
         hints, self._hints = self._hints, None
-        staying, self._staying = self._staying, None
+        heartbeats, self._heartbeats = self._heartbeats, None
         try:
             if hints is not None:
                 await hints.close()
         finally:
-            if self._neighbours is not None:
-                self._neighbours.leave()
-                self._neighbours = None
-            if staying is not None:
-                staying.cancel()
-                await asyncio.gather(staying, return_exceptions=True)
-        if staying is not None:
+            if self._local_instances is not None:
+                self._local_instances.leave()
+                self._local_instances = None
+            if heartbeats is not None:
+                heartbeats.cancel()
+                await asyncio.gather(heartbeats, return_exceptions=True)
+        if heartbeats is not None:
             with suppress(StoreError):  # then the name is free after a while
                 await db.fetch("delete_instances", [self._instance])
 
@@ -191,7 +191,7 @@ class PostgresStore(PostgresAccess):
         if latest is not None:
             self._server_clock.keep_up(latest)
 
-    async def _stay(self, db: Database) -> None:
+    async def _send_heartbeats(self, db: Database) -> None:
         """Say again and again that this instance lives."""
         while True:
             for _ in range(_HEARTBEAT):
@@ -248,8 +248,8 @@ class PostgresStore(PostgresAccess):
     async def claim(self, claim: Claim) -> Claims:
         """Take what is due."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
-        if self._neighbours is not None:
-            await self._neighbours.look(claim.now)
+        if self._local_instances is not None:
+            await self._local_instances.look(claim.now)
         is_told_by_server = self._clock is None  # else nobody goes by its clock, whatever that does
         is_any = claim.execution_id is None
         if is_any and is_told_by_server and self._server_clock.has_leapt(claim.lease_until - claim.now):
@@ -329,7 +329,7 @@ class PostgresStore(PostgresAccess):
         db = self._db
         if self._answers is None:
             self._answers = Answers(db)
-        return await self._answers.take(Asked(answer, source, now, wish, audit))
+        return await self._answers.take(AnswerRequest(answer, source, now, wish, audit))
 
     # Outboxes
 
@@ -340,7 +340,7 @@ class PostgresStore(PostgresAccess):
     async def sent(self, messages: Sequence[Message]) -> None:
         """Forget messages that have arrived."""
         check_ids(message.sender for message in messages)
-        await outbox.sent(self._db, messages)
+        await outbox.delete_delivered(self._db, messages)
 
     async def postpone(self, message: Message, due_at: int) -> None:
         """Keep a message for later."""
@@ -360,7 +360,7 @@ class PostgresStore(PostgresAccess):
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return await signals.keep(self._db, signal, audit)
+        return await signals.store_signal(self._db, signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
@@ -376,11 +376,11 @@ class PostgresStore(PostgresAccess):
 
     async def dispatched(self, ids: Sequence[str]) -> None:
         """Note that all who waited for signals have been told."""
-        await signals.dispatched(self._db, ids)
+        await signals.mark_dispatched(self._db, ids)
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return await signals.forget(self._db, before, most)
+        return await signals.delete_old_signals(self._db, before, most)
 
     # Limits
 
@@ -393,11 +393,11 @@ class PostgresStore(PostgresAccess):
     async def free(self, execution_id: str, now: int) -> list[str]:
         """Give back the slot, or the place in line, of an execution."""
         check_ids([execution_id])
-        return await limits.free(self._db, execution_id, now)
+        return await limits.release_slot(self._db, execution_id, now)
 
     async def forget_rates(self, now: int) -> int:
         """Delete rates that nothing is used of."""
-        return await limits.forget_rates(self._db, now)
+        return await limits.delete_unused_rates(self._db, now)
 
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
@@ -408,7 +408,7 @@ class PostgresStore(PostgresAccess):
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
         """Read executions that nobody needs."""
-        return await retention.expendable(self._db, before, most, workflow)
+        return await retention.purgeable_executions(self._db, before, most, workflow)
 
     async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
@@ -423,7 +423,7 @@ class PostgresStore(PostgresAccess):
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
         """Read all there is of executions."""
-        return await database_copy.wholes(self._db, execution_ids)
+        return await database_copy.read_executions(self._db, execution_ids)
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
@@ -435,7 +435,7 @@ class PostgresStore(PostgresAccess):
 
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
-        await database_copy.keep(self._db, batch)
+        await database_copy.write_batch(self._db, batch)
 
     async def purge_weeks(self, before: int | None) -> int:
         """Delete whole weeks."""
@@ -493,7 +493,7 @@ class PostgresStore(PostgresAccess):
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await queries.point_by(self._db, point_id)
+        return await queries.point_by_id(self._db, point_id)
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
@@ -527,9 +527,9 @@ class PostgresStore(PostgresAccess):
 
     async def unlock(self, name: str, holder: str) -> None:
         """Give a named lock back."""
-        await locks.drop(self._db, name, holder)
+        await locks.release(self._db, name, holder)
 
 
-async def _enter(db: Database, instance: str, now: int) -> None:
+async def _register(db: Database, instance: str, now: int) -> None:
     if await db.fetchval("register_instance", instance, now, now - _GONE_AFTER) is None:
         raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")

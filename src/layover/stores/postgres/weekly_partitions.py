@@ -14,7 +14,7 @@ import asyncpg
 
 from layover.ports.errors import StoreUnavailable
 from layover.stores.postgres.database import Transaction
-from layover.stores.postgres.migration_lock import FOR_LONG, PATIENCE, own_connection, shaping
+from layover.stores.postgres.migration_lock import FOR_LONG, PATIENCE, migration_lock, own_connection
 from layover.stores.postgres.statements import in_schema
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _log = logging.getLogger("layover.postgres")
 _not_before: WeakKeyDictionary[Database, int] = WeakKeyDictionary()
 
 
-def era_of(created_at: int) -> int:
+def week_of(created_at: int) -> int:
     """Return the week of a moment, counted from 1970."""
     return created_at // WEEK
 
@@ -51,7 +51,7 @@ async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
 
     When they are there it is one read. What cannot be made is left for later: its rows lie in the default partition.
     """
-    this = era_of(now)
+    this = week_of(now)
     wanted = [era for era in range(this, this + _AHEAD + 1) if era >= 0]
     missing = [era for (era,) in await db.fetch("weeks_without_partition", wanted)] if wanted else []
     if not missing or now < _not_before.get(db, now):
@@ -59,7 +59,7 @@ async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
     async with own_connection(db.address) as connection:
         for era in missing:
             try:
-                async with shaping(connection, db.address, patience):
+                async with migration_lock(connection, db.address, patience):
                     await _make(connection, db, era)
             except _CAN_WAIT as error:
                 _log.warning("partition_not_made era=%d error=%s", era, error)
@@ -70,13 +70,13 @@ async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> lis
     """Drop the partitions of weeks that were over at a moment and of which no execution is left; return the weeks."""
     found: list[int] = []
     for era in await _ended(db, before):
-        if await db.fetchval("has_executions_between", *_moments(era)) or await db.fetchval(
-            "has_heads_between", *_moments(era)
+        if await db.fetchval("has_executions_between", *_bounds(era)) or await db.fetchval(
+            "has_heads_between", *_bounds(era)
         ):
             continue
         async with own_connection(db.address) as connection:
             try:
-                async with shaping(connection, db.address, patience):
+                async with migration_lock(connection, db.address, patience):
                     await _drop(connection, db, era)
             except _CAN_WAIT as error:
                 _log.info("partition_kept era=%d error=%s", era, error)
@@ -85,11 +85,11 @@ async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> lis
     return found
 
 
-async def expendable_eras(db: Database, before: int) -> list[int]:
+async def purgeable_weeks(db: Database, before: int) -> list[int]:
     """Return weeks of which every execution was closed before a moment and has, like its parent, nothing to send."""
     found: list[int] = []
     for era in await _ended(db, before):
-        moments = _moments(era)
+        moments = _bounds(era)
         if await db.fetchval("has_executions_between", *moments) and not await db.fetchval(
             "has_needed_executions_between", *moments, before
         ):
@@ -104,13 +104,11 @@ async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> in
     expendable any more, the week stays as it is.
     """
     count = 0
-    for era in await expendable_eras(db, before):
+    for era in await purgeable_weeks(db, before):
         async with own_connection(db.address) as connection:
             try:
-                async with shaping(connection, db.address, patience):
-                    purged = await connection.fetchval(
-                        db.sql["purge_between"], *_moments(era), before, timeout=FOR_LONG
-                    )
+                async with migration_lock(connection, db.address, patience):
+                    purged = await connection.fetchval(db.sql["purge_between"], *_bounds(era), before, timeout=FOR_LONG)
                     if purged:
                         await _drop(connection, db, era)
                         count += purged
@@ -121,10 +119,10 @@ async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> in
 
 async def _ended(db: Database, before: int) -> list[int]:
     """Return the weeks with a partition that were over at a moment."""
-    return [era for (era,) in await db.fetch("ended_partitions", era_of(before))]
+    return [era for (era,) in await db.fetch("ended_partitions", week_of(before))]
 
 
-def _moments(era: int) -> tuple[int, int]:
+def _bounds(era: int) -> tuple[int, int]:
     return era * WEEK, (era + 1) * WEEK
 
 
@@ -146,6 +144,6 @@ async def _drop(connection: asyncpg.Connection, db: Database, era: int) -> None:
     """Drop a partition, unless an execution of its week has come; nobody appends meanwhile."""
     lock = in_schema("LOCK TABLE ONLY layover.events IN ACCESS EXCLUSIVE MODE", db.address.schema)
     await connection.execute(lock)
-    if await connection.fetchval(db.sql["has_executions_between"], *_moments(era)):
+    if await connection.fetchval(db.sql["has_executions_between"], *_bounds(era)):
         raise StoreUnavailable("An execution of this week has come.", code="in_use")
     await connection.execute(in_schema(f"DROP TABLE layover.events_{era}", db.address.schema))

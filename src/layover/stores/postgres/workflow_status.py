@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from layover.ports.access import Standing
     from layover.ports.records import AuditEntry
-    from layover.stores.postgres.database import Database, Runs, Transaction
+    from layover.stores.postgres.database import Database, StatementRunner, Transaction
 
 
-async def note(db: Database, standing: Standing, audit: AuditEntry | None) -> None:
+async def set_workflow_status(db: Database, standing: Standing, audit: AuditEntry | None) -> None:
     """Note how a workflow stands."""
 
     async def work(tx: Transaction) -> None:
@@ -27,7 +27,7 @@ async def note(db: Database, standing: Standing, audit: AuditEntry | None) -> No
     await db.transact(work)
 
 
-async def standings(db: Runs, workflows: Sequence[str] | None) -> list[Standing]:
+async def workflow_statuses(db: StatementRunner, workflows: Sequence[str] | None) -> list[Standing]:
     """Read how workflows stand, in the order of their names."""
     rows = (
         await db.fetch("list_workflow_statuses")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.stores.sqlite import api_keys, audit, idempotency
-from layover.stores.sqlite.workflow_status import note, standings
+from layover.stores.sqlite.workflow_status import set_workflow_status, workflow_statuses
 
 if TYPE_CHECKING:
     import asyncio
@@ -67,26 +67,26 @@ class SqliteAccess:
 
     async def begin_reply(self, reply: Reply, now: int) -> Reply | None:
         """Note that a request is being worked at, or find what is known of it."""
-        return await self._write(lambda db: idempotency.begin(db, reply, now))
+        return await self._write(lambda db: idempotency.begin_reply(db, reply, now))
 
     async def end_reply(self, reply: Reply) -> None:
         """Keep what was answered."""
-        await self._write(lambda db: idempotency.end(db, reply))
+        await self._write(lambda db: idempotency.end_reply(db, reply))
 
     async def drop_reply(self, scope: str, key: str) -> None:
         """Forget that a request was worked at."""
-        await self._write(lambda db: idempotency.drop(db, scope, key))
+        await self._write(lambda db: idempotency.delete_unfinished_reply(db, scope, key))
 
     async def forget_replies(self, now: int, most: int) -> int:
         """Delete what is no longer kept."""
-        return await self._write(lambda db: idempotency.forget(db, now, most))
+        return await self._write(lambda db: idempotency.delete_expired_replies(db, now, most))
 
     # Standings
 
     async def set_standing(self, standing: Standing, audit: AuditEntry | None = None) -> None:
         """Note how a workflow stands."""
-        await self._write(lambda db: note(db, standing, audit))
+        await self._write(lambda db: set_workflow_status(db, standing, audit))
 
     async def standings(self, workflows: Sequence[str] | None = None) -> list[Standing]:
         """Read how workflows stand."""
-        return await self._read(lambda db: standings(db, workflows))
+        return await self._read(lambda db: workflow_statuses(db, workflows))

@@ -15,9 +15,9 @@ from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.ids import key
-from layover.stores.json_contains import kept_input
+from layover.stores.json_contains import storable_input
 from layover.stores.sqlite.audit import write_audit
-from layover.stores.sqlite.queries import commands_after, head_by
+from layover.stores.sqlite.queries import commands_after, head_by_id
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
         values = (last_seq, epoch, append.status, seen, since, at, rest.wake_at, id_, append.owner, expected)
         cursor.execute(_APPEND_RESTING, values)
     else:
-        kept = types_kept(rest.missing)
+        kept = encode_types(rest.missing)
         told = (last_seq, epoch, append.status, seen, rest.paused_at, at)
         cursor.execute(_APPEND_MISSING, (*told, rest.wake_at, kept, id_, append.owner, expected))
     if db.changes() == 1:
@@ -97,7 +97,7 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
 
 def _move_keeping(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     """Move an execution on without progress: how often it was taken over stays as it is. That is rare."""
-    head = head_by(cursor.connection, id_)
+    head = head_by_id(cursor.connection, id_)
     outcome = _move(cursor, id_, append)
     if head is not None and outcome.verdict == "passed":
         cursor.execute(SQL["set_takeovers"], {"id": id_, "takeovers": head.takeovers})
@@ -105,7 +105,7 @@ def _move_keeping(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
 
 
 def _why_not(db: apsw.Connection, id_: bytes, append: Append) -> Outcome:
-    head = head_by(db, id_)
+    head = head_by_id(db, id_)
     if head is None or (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):
         return Outcome(verdict="fenced", commands_seq=head.commands_seq if head is not None else 0)
     unread = commands_after(db, id_, append.commands_seen)
@@ -142,7 +142,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
             "parent_id": key(new.parent_id) if new.parent_id is not None else None,
             "correlation_id": new.correlation_id,
             "tags": msgspec.json.encode(new.tags).decode() if new.tags else None,
-            "input": kept_input(append.input),
+            "input": storable_input(append.input),
         },
     )
     if db.changes() != 1:
@@ -151,7 +151,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
         write_tags(db, id_, new)
     if resting is not None and resting.missing:
         db.execute(
-            SQL["set_missing_functions"], {"id": id_, "missing": types_kept(resting.missing), "since": append.at}
+            SQL["set_missing_functions"], {"id": id_, "missing": encode_types(resting.missing), "since": append.at}
         )
     return Outcome(verdict="passed")
 
@@ -190,7 +190,7 @@ def write_tags(db: apsw.Connection, id_: bytes, info: NewExecution) -> None:
     db.executemany(SQL["insert_tags"], [(tag, info.created_at, id_) for tag in info.tags])
 
 
-def types_kept(types: tuple[str, ...]) -> str | None:
+def encode_types(types: tuple[str, ...]) -> str | None:
     """Return node types as they are kept."""
     return msgspec.json.encode(types).decode() if types else None
 

@@ -9,8 +9,8 @@ import msgspec
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most
 from layover.stores.ids import key
-from layover.stores.sqlite.appends import types_kept
-from layover.stores.sqlite.queries import commands_after, head_by
+from layover.stores.sqlite.appends import encode_types
+from layover.stores.sqlite.queries import commands_after, head_by_id
 from layover.stores.sqlite.rows import head_of, missing_of
 from layover.stores.sqlite.statements import SQL
 
@@ -30,7 +30,7 @@ def claim(db: apsw.Connection, wish: Claim, is_leased: Callable[[str], bool]) ->
         if wish.types and len(found) < most:
             found += _startable(db, wish, min(most - len(found), at_most(wish.waiting, most)))
     else:
-        head = head_by(db, key(wish.execution_id))
+        head = head_by_id(db, key(wish.execution_id))
         found = [head] if head is not None and (head.owner is None or _is_due(head, wish.now)) else []
     owners = {head.owner for head in found if head.owner is not None}
     if owners:
@@ -99,7 +99,7 @@ def release(
     held_at: int | None,
 ) -> None:
     """Give back what is driven."""
-    common = {"owner": instance, "wake_at": wake_at, "missing": types_kept(missing), "held_at": held_at}
+    common = {"owner": instance, "wake_at": wake_at, "missing": encode_types(missing), "held_at": held_at}
     values = [
         {"id": key(lease.execution_id), "epoch": lease.epoch, "takeovers": lease.takeovers, **common}
         for lease in leases
@@ -107,6 +107,6 @@ def release(
     db.executemany(SQL["release_leases"], values)
 
 
-def orphan(db: apsw.Connection, instances: Sequence[str], now: int) -> None:
+def expire_leases(db: apsw.Connection, instances: Sequence[str], now: int) -> None:
     """Make due at once what instances drove that are known to be dead."""
     db.executemany(SQL["expire_leases"], [{"owner": instance, "now": now} for instance in instances])

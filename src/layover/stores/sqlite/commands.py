@@ -14,9 +14,9 @@ from layover.stores.ids import key
 from layover.stores.refusals import execution_closed, point_closed, superseded, unknown_execution, unknown_point
 from layover.stores.sqlite.appends import change_point
 from layover.stores.sqlite.audit import write_audit
-from layover.stores.sqlite.queries import commands_after, head_by, point_by
+from layover.stores.sqlite.queries import commands_after, head_by_id, point_by_id
 from layover.stores.sqlite.statements import SQL
-from layover.stores.sqlite.workflow_status import standings
+from layover.stores.sqlite.workflow_status import workflow_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,14 +33,14 @@ def enqueue(
     db: apsw.Connection, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
 ) -> list[Enqueued | Refusal]:
     """Take commands for executions that are not closed; with a standing, only while that is noted."""
-    if standing is not None and standings(db, [standing.workflow]) != [standing]:
+    if standing is not None and workflow_statuses(db, [standing.workflow]) != [standing]:
         return [superseded(standing.workflow)] * len(commands)
     return [_enqueue(db, command, now) for command in commands]
 
 
 def _enqueue(db: apsw.Connection, command: Enqueue, now: int) -> Enqueued | Refusal:
     id_ = key(command.execution_id)
-    head = head_by(db, id_)
+    head = head_by_id(db, id_)
     if head is None:
         return unknown_execution(command.execution_id)
     before = _seen_before(db, id_, command.source, command.source_n)
@@ -81,11 +81,11 @@ def take_answer(
     db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
 ) -> Reserved | Refusal:
     """Take an answer if its point is open, this person may give it, and it fits."""
-    found = point_by(db, given.point)
+    found = point_by_id(db, given.point)
     if found is None:
         return unknown_point(given.point)
     id_ = key(found.execution_id)
-    head = head_by(db, id_)
+    head = head_by_id(db, id_)
     if head is None:
         raise StoreUnusable(f"The pause point {given.point} belongs to no execution.", code="corrupt")
     before = _seen_before(db, id_, source, 0)

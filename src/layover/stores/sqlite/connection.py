@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
-from layover.stores.filters import as_written, document_fulfils
+from layover.stores.filters import decode_conditions, document_fulfils
 from layover.stores.json_contains import document_contains
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
         try:
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             db.execute("PRAGMA synchronous = FULL")
-            teach(db)
+            register_functions(db)
         except BaseException:
             db.close()
             raise
@@ -51,7 +51,7 @@ def _create(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
 
 
-def teach(db: apsw.Connection) -> None:
+def register_functions(db: apsw.Connection) -> None:
     """Let the statements of a connection ask what SQLite itself does not know."""
     db.create_scalar_function("contains", _contains, 2, deterministic=True)
     db.create_scalar_function("fulfils", _fulfils, 2, deterministic=True)
@@ -67,7 +67,7 @@ def _fulfils(*values: apsw.SQLiteValue) -> bool:
     return (
         isinstance(document, bytes)
         and isinstance(conditions, bytes)
-        and document_fulfils(document, as_written(conditions))
+        and document_fulfils(document, decode_conditions(conditions))
     )
 
 
@@ -112,10 +112,10 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise told(error, path) from error
+        raise store_error(error, path) from error
 
 
-def told(error: apsw.Error, path: Path) -> StoreError:
+def store_error(error: apsw.Error, path: Path) -> StoreError:
     """Return what an error of the driver means to us."""
     match error:
         case apsw.FullError():

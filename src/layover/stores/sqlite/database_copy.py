@@ -12,7 +12,7 @@ from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, Used
 from layover.ports.records import Token
 from layover.stores.ids import key, text
 from layover.stores.sqlite import api_keys
-from layover.stores.sqlite.appends import types_kept, write_tags
+from layover.stores.sqlite.appends import encode_types, write_tags
 from layover.stores.sqlite.limits import save_place
 from layover.stores.sqlite.queries import commands_after
 from layover.stores.sqlite.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
@@ -35,7 +35,7 @@ def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
     return [Size(execution_id=text(id_), size=size) for id_, size in rows]
 
 
-def wholes(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
+def read_executions(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
     """Read all there is of executions."""
     found = (_whole(db, key(execution_id)) for execution_id in sorted(set(execution_ids)))
     return [whole for whole in found if whole is not None]
@@ -80,11 +80,11 @@ def used_rates(db: apsw.Connection, after: str, most: int) -> list[UsedRate]:
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
-def keep(db: apsw.Connection, batch: Batch) -> None:
+def write_batch(db: apsw.Connection, batch: Batch) -> None:
     """Write what is not there yet; what is there already is an error, and rolls all of it back."""
     db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
     for whole in batch.wholes:
-        _keep(db, key(whole.id), whole)
+        _write_whole(db, key(whole.id), whole)
     signals = [{**asdict(kept.signal), "dispatched": kept.dispatched} for kept in batch.signals]
     db.executemany(SQL["insert_signals"], signals)
     db.executemany(SQL["insert_rates"], [asdict(rate) for rate in batch.rates])
@@ -94,8 +94,8 @@ def keep(db: apsw.Connection, batch: Batch) -> None:
     db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
 
 
-def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
-    _keep_row(db, id_, whole.row, whole.input)
+def _write_whole(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
+    _write_row(db, id_, whole.row, whole.input)
     db.executemany(SQL["insert_entries"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
     if whole.snapshot is not None:
         db.execute(SQL["insert_snapshots"], {"id": id_, **asdict(whole.snapshot)})
@@ -108,9 +108,9 @@ def _keep(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
         save_place(db, whole.place)
 
 
-def _keep_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
+def _write_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
     head, info, closed = row.head, row.info, row.closed
-    written = {**asdict(head), "id": id_, "missing": types_kept(head.missing), "created_at": info.created_at}
+    written = {**asdict(head), "id": id_, "missing": encode_types(head.missing), "created_at": info.created_at}
     db.execute(SQL["insert_heads"], written)
     db.execute(
         SQL["insert_executions"],

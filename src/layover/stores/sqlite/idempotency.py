@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from layover.ports.access import Reply
 
 
-def begin(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
+def begin_reply(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
     """Note that a request is being worked at, or find what is known of it."""
     db.execute(SQL["begin_reply"], {**asdict(reply), "now": now})
     if db.changes() == 1:
@@ -27,17 +27,17 @@ def begin(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
     return reply_of(row)
 
 
-def end(db: apsw.Connection, reply: Reply) -> None:
+def end_reply(db: apsw.Connection, reply: Reply) -> None:
     """Keep what was answered first; a place that another request has taken meanwhile is left to it."""
     db.execute(SQL["end_reply"], asdict(reply))
 
 
-def drop(db: apsw.Connection, scope: str, key: str) -> None:
+def delete_unfinished_reply(db: apsw.Connection, scope: str, key: str) -> None:
     """Forget that a request was worked at; what was answered stays."""
     db.execute(SQL["delete_unfinished_reply"], {"scope": scope, "key": key})
 
 
-def forget(db: apsw.Connection, now: int, most: int) -> int:
+def delete_expired_replies(db: apsw.Connection, now: int, most: int) -> int:
     """Delete what is no longer kept, the oldest first."""
     db.execute(SQL["delete_expired_replies"], {"now": now, "most": at_most(most)})
     return db.changes()

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from layover.ports.records import CLOSED, Admission
 from layover.stores.ids import key, text
-from layover.stores.limits import MOST_HOLDERS, admittance, cancellation, place_of, reserved, standing
+from layover.stores.limits import MOST_HOLDERS, admission_of, admit_command, cancel_command, place_of, reserve_rate
 from layover.stores.sqlite.commands import enqueue
-from layover.stores.sqlite.queries import head_by
+from layover.stores.sqlite.queries import head_by_id
 from layover.stores.sqlite.rows import place_of_row
 from layover.stores.sqlite.statements import SQL
 
@@ -33,13 +33,13 @@ def admit(db: apsw.Connection, wish: Wish, now: int) -> Admission:
             if slots.on_conflict == "cancel_running":
                 _cancel_others(db, slots, wish.execution_id, now)
         save_place(db, place)
-    return _standing(db, _advanced(db, place, now))
+    return _admission_of(db, _advanced(db, place, now))
 
 
 def _cancel_others(db: apsw.Connection, slots: Slots, id_: str, now: int) -> None:
     line = [text(other) for (other,) in db.execute(SQL["queue_for_slots"], {"name": slots.name})]
     others = [*_holders(db, slots.name, -1), *line]
-    enqueue(db, [cancellation(other, id_) for other in others], now)
+    enqueue(db, [cancel_command(other, id_) for other in others], now)
 
 
 def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
@@ -51,17 +51,17 @@ def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
         place = replace(place, held_at=now)
     if place.rate is not None and place.start_at is None:
         used_until = db.execute(SQL["rates_by_name"], {"name": place.rate.name}).get or 0
-        start_at, used_until = reserved(place.rate, used_until, now)
+        start_at, used_until = reserve_rate(place.rate, used_until, now)
         db.execute(SQL["save_rates"], {"name": place.rate.name, "used_until": used_until})
         place = replace(place, start_at=start_at)
     place = replace(place, admitted=place.start_at is None or place.start_at <= now)
     save_place(db, place)
     if place.admitted:
-        enqueue(db, [admittance(place.execution_id)], now)
+        enqueue(db, [admit_command(place.execution_id)], now)
     return place
 
 
-def free(db: apsw.Connection, execution_id: str, now: int) -> list[str]:
+def release_slot(db: apsw.Connection, execution_id: str, now: int) -> list[str]:
     """Give back a slot or a place in line; return those that were admitted in its stead."""
     place = _place(db, execution_id)
     if place is None:
@@ -85,25 +85,25 @@ def free(db: apsw.Connection, execution_id: str, now: int) -> list[str]:
 def admission(db: apsw.Connection, execution_id: str) -> Admission | None:
     """Tell how things stand."""
     place = _place(db, execution_id)
-    return _standing(db, place) if place is not None else None
+    return _admission_of(db, place) if place is not None else None
 
 
-def forget_rates(db: apsw.Connection, now: int) -> int:
+def delete_unused_rates(db: apsw.Connection, now: int) -> int:
     """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
     db.execute(SQL["delete_unused_rates"], {"now": now * 1000})
     return db.changes()
 
 
-def _standing(db: apsw.Connection, place: Place) -> Admission:
+def _admission_of(db: apsw.Connection, place: Place) -> Admission:
     if place.name is None:
-        return standing(place, 0, ())
+        return admission_of(place, 0, ())
     values = {"name": place.name, "rank": place.rank, "id": key(place.execution_id)}
     ahead = db.execute(SQL["count_ahead_in_queue"], values).get if place.is_in_line else 0
-    return standing(place, ahead + 1, _holders(db, place.name, MOST_HOLDERS))
+    return admission_of(place, ahead + 1, _holders(db, place.name, MOST_HOLDERS))
 
 
 def _is_open(db: apsw.Connection, execution_id: str) -> bool:
-    head = head_by(db, key(execution_id))
+    head = head_by_id(db, key(execution_id))
     return head is not None and head.status not in CLOSED
 
 

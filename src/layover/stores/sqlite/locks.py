@@ -16,6 +16,6 @@ def take(db: apsw.Connection, name: str, holder: str, now: int, until: int) -> b
     return db.changes() == 1
 
 
-def drop(db: apsw.Connection, name: str, holder: str) -> None:
+def release(db: apsw.Connection, name: str, holder: str) -> None:
     """Give a lock back."""
     db.execute(SQL["release_lock"], {"name": name, "holder": holder})

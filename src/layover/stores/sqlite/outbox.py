@@ -74,7 +74,7 @@ def _message(db: apsw.Connection, turn: _Turn) -> Message:
     return message_of(row)
 
 
-def sent(db: apsw.Connection, messages: Sequence[Message]) -> None:
+def delete_delivered(db: apsw.Connection, messages: Sequence[Message]) -> None:
     """Forget messages that have arrived."""
     db.executemany(SQL["delete_messages"], [_named(message) for message in messages])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from layover.stores.checks import at_most
-from layover.stores.filters import check_conditions, written
+from layover.stores.filters import check_conditions, encode_conditions
 from layover.stores.ids import key
 from layover.stores.json_contains import check_where
 from layover.stores.sqlite.rows import HEAD_COLUMNS, execution_of
@@ -39,7 +39,7 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
         "status": msgspec.json.encode(wanted.status).decode() if wanted.status else None,
         "tag": wanted.tag,
         "where": wanted.where,
-        "conditions": written(wanted.conditions) if wanted.conditions else None,
+        "conditions": encode_conditions(wanted.conditions) if wanted.conditions else None,
         "after_at": after_at,
         "after_id": after_id,
         "limit": limit,

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from layover.ports.records import Loaded
 from layover.stores.checks import at_most
-from layover.stores.gauges import summed_up
+from layover.stores.gauges import sum_gauges
 from layover.stores.ids import key
 from layover.stores.sqlite.rows import (
     command_of,
@@ -59,7 +59,7 @@ def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
     return Loaded(**asdict(execution_of(row)), snapshot=body, entries=entries)
 
 
-def head_by(db: apsw.Connection, id_: bytes) -> Head | None:
+def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
     """Find the head of an execution."""
     row = db.execute(SQL["head_by_id"], {"id": id_}).fetchone()
     return head_of(row) if row is not None else None
@@ -77,7 +77,7 @@ def is_taken(db: apsw.Connection, id_: bytes, source: str) -> bool:
 
 def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
     """Read the heads of executions."""
-    return [head_by(db, id_) for id_ in ids]
+    return [head_by_id(db, id_) for id_ in ids]
 
 
 def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
@@ -142,7 +142,7 @@ def _waiting(wanted: PointFilter) -> str:
     return "list_waiting_points_of_workflow" if wanted.kind is None else "list_waiting_points_of_workflow_and_kind"
 
 
-def point_by(db: apsw.Connection, point_id: str) -> PointRow | None:
+def point_by_id(db: apsw.Connection, point_id: str) -> PointRow | None:
     """Find a pause point, be it closed."""
     row = db.execute(SQL["point_by_id"], {"point": point_id}).fetchone()
     return point_of(row) if row is not None else None
@@ -155,7 +155,7 @@ def counts(db: apsw.Connection) -> dict[str, int]:
 
 def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
     """Tell how things stand."""
-    return summed_up(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
+    return sum_gauges(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
 
 
 def version(db: apsw.Connection, hash_: str) -> Version | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import apsw
 
 from layover.ports.errors import StoreUnavailable
-from layover.stores.sqlite.connection import connect, told
+from layover.stores.sqlite.connection import connect, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class Readers:
         except apsw.BusyError:
             return await self.read(work)
         except apsw.Error as error:
-            raise told(error, self._path) from error
+            raise store_error(error, self._path) from error
 
     async def close(self) -> None:
         """Finish what is being read and let go of the file."""
@@ -74,7 +74,7 @@ class Readers:
                 self._near = near
             return _at_one_moment(db, work)
         except apsw.Error as error:
-            raise told(error, self._path) from error
+            raise store_error(error, self._path) from error
 
     def _connect(self) -> apsw.Connection:
         db = connect(self._path, readonly=True, busy_ms=self._busy_ms)

@@ -28,7 +28,7 @@ _BELONGINGS = (
 )
 
 
-def expendable(db: apsw.Connection, before: int, most: int, workflow: str | None) -> list[str]:
+def purgeable_executions(db: apsw.Connection, before: int, most: int, workflow: str | None) -> list[str]:
     """Read executions that were closed before a moment and are done with everything, the oldest first."""
     values = {"before": before, "most": at_most(most), "workflow": workflow}
     return [text(id_) for (id_,) in db.execute(SQL["purgeable_executions"], values)]

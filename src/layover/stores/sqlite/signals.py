@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditEntry, Signal, Wait
 
 
-def keep(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) -> bool:
+def store_signal(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) -> bool:
     """Keep a signal, unless it is there."""
     values = {"id": signal.id, "name": signal.name, "key": signal.key, "at": signal.at, "data": signal.data}
     db.execute(SQL["insert_signal"], values)
@@ -43,12 +43,12 @@ def undispatched(db: apsw.Connection, before: int, most: int) -> list[Signal]:
     return [signal_of(row) for row in rows]
 
 
-def dispatched(db: apsw.Connection, ids: Sequence[str]) -> None:
+def mark_dispatched(db: apsw.Connection, ids: Sequence[str]) -> None:
     """Note that all who waited have been told."""
     db.executemany(SQL["mark_signals_dispatched"], [{"id": id_} for id_ in ids])
 
 
-def forget(db: apsw.Connection, before: int, most: int) -> int:
+def delete_old_signals(db: apsw.Connection, before: int, most: int) -> int:
     """Delete old signals, the oldest first."""
     db.execute(SQL["delete_old_signals"], {"before": before, "most": at_most(most)})
     return db.changes()

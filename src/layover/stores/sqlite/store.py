@@ -118,7 +118,7 @@ class SqliteStore(SqliteAccess):
             await asyncio.to_thread(self._hold, self._locks)
             self._keep_up(self._locks)
             # Nobody else has our name now, so what it drives was driven in an earlier life.
-            await self._write(lambda db: claims.orphan(db, [instance], self._clock()))
+            await self._write(lambda db: claims.expire_leases(db, [instance], self._clock()))
         except BaseException:
             await self.close()
             raise
@@ -276,7 +276,7 @@ class SqliteStore(SqliteAccess):
     async def sent(self, messages: Sequence[Message]) -> None:
         """Forget messages that have arrived."""
         check_ids(message.sender for message in messages)
-        await self._write(lambda db: outbox.sent(db, messages))
+        await self._write(lambda db: outbox.delete_delivered(db, messages))
 
     async def postpone(self, message: Message, due_at: int) -> None:
         """Keep a message for later."""
@@ -296,7 +296,7 @@ class SqliteStore(SqliteAccess):
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
         """Keep a signal."""
-        return await self._write(lambda db: signals.keep(db, signal, audit))
+        return await self._write(lambda db: signals.store_signal(db, signal, audit))
 
     async def waits(self, name: str, key: str) -> list[Wait]:
         """Read who waits for signals."""
@@ -312,11 +312,11 @@ class SqliteStore(SqliteAccess):
 
     async def dispatched(self, ids: Sequence[str]) -> None:
         """Note that all who waited for signals have been told."""
-        await self._write(lambda db: signals.dispatched(db, ids))
+        await self._write(lambda db: signals.mark_dispatched(db, ids))
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return await self._write(lambda db: signals.forget(db, before, most))
+        return await self._write(lambda db: signals.delete_old_signals(db, before, most))
 
     # Limits
 
@@ -329,11 +329,11 @@ class SqliteStore(SqliteAccess):
     async def free(self, execution_id: str, now: int) -> list[str]:
         """Give back the slot, or the place in line, of an execution."""
         check_ids([execution_id])
-        return await self._write(lambda db: limits.free(db, execution_id, now))
+        return await self._write(lambda db: limits.release_slot(db, execution_id, now))
 
     async def forget_rates(self, now: int) -> int:
         """Delete rates that nothing is used of."""
-        return await self._write(lambda db: limits.forget_rates(db, now))
+        return await self._write(lambda db: limits.delete_unused_rates(db, now))
 
     async def admission(self, execution_id: str) -> Admission | None:
         """Tell how things stand for an execution."""
@@ -344,7 +344,7 @@ class SqliteStore(SqliteAccess):
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
         """Read executions that nobody needs."""
-        return await self._read(lambda db: retention.expendable(db, before, most, workflow))
+        return await self._read(lambda db: retention.purgeable_executions(db, before, most, workflow))
 
     async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
@@ -359,7 +359,7 @@ class SqliteStore(SqliteAccess):
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
         """Read all there is of executions."""
-        return await self._read(lambda db: database_copy.wholes(db, execution_ids))
+        return await self._read(lambda db: database_copy.read_executions(db, execution_ids))
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
@@ -371,7 +371,7 @@ class SqliteStore(SqliteAccess):
 
     async def keep(self, batch: Batch) -> None:
         """Write what comes from another database."""
-        await self._write(lambda db: database_copy.keep(db, batch))
+        await self._write(lambda db: database_copy.write_batch(db, batch))
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
         """Nothing is kept by weeks here: space in a file is used again, whatever it was used for."""
@@ -427,7 +427,7 @@ class SqliteStore(SqliteAccess):
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await self._glance(lambda db: queries.point_by(db, point_id))
+        return await self._glance(lambda db: queries.point_by_id(db, point_id))
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
@@ -459,7 +459,7 @@ class SqliteStore(SqliteAccess):
 
     async def unlock(self, name: str, holder: str) -> None:
         """Give a named lock back."""
-        await self._write(lambda db: locks.drop(db, name, holder))
+        await self._write(lambda db: locks.release(db, name, holder))
 
     # Threads
 
@@ -517,7 +517,7 @@ class SqliteStore(SqliteAccess):
         with self._locks.dead() as dead:
             self._writer.shared = not self._locks.alone
             if dead:
-                await self._write(lambda db: claims.orphan(db, dead, now))
+                await self._write(lambda db: claims.expire_leases(db, dead, now))
 
 
 def _not_open() -> StoreUnavailable:

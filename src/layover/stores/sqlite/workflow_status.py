@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditEntry
 
 
-def note(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
+def set_workflow_status(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
     """Note how a workflow stands."""
     db.execute(SQL["set_workflow_status"], asdict(standing))
     write_audit(db, audit)
@@ -32,7 +32,7 @@ def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:
     return db.changes() == 1
 
 
-def standings(db: apsw.Connection, workflows: Sequence[str] | None) -> list[Standing]:
+def workflow_statuses(db: apsw.Connection, workflows: Sequence[str] | None) -> list[Standing]:
     """Read how workflows stand, in the order of their names."""
     if workflows is None:
         return [standing_of(row) for row in db.execute(SQL["list_workflow_statuses"])]

@@ -19,7 +19,7 @@ import apsw
 
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreUnavailable
-from layover.stores.sqlite.connection import told
+from layover.stores.sqlite.connection import store_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,12 +112,12 @@ class Writer:
         try:
             self._db.execute("BEGIN IMMEDIATE")
         except apsw.Error as error:
-            return [(job, self._told(error)) for job in jobs]
+            return [(job, self._store_error(error)) for job in jobs]
         try:
             return self._transaction(jobs)
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to whoever awaits it
             if len(jobs) == 1:
-                return [(jobs[0], self._told(error))]
+                return [(jobs[0], self._store_error(error))]
             return [answer for job in jobs for answer in self._together([job])]
 
     def _transaction(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
@@ -133,10 +133,10 @@ class Writer:
         self.transactions += 1
         return answers
 
-    def _told(self, error: Exception) -> Exception:
+    def _store_error(self, error: Exception) -> Exception:
         if not isinstance(error, apsw.Error):
             return error
-        ours = told(error, self._path)
+        ours = store_error(error, self._path)
         ours.__cause__ = error
         return ours
 
