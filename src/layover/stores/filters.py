@@ -1,4 +1,4 @@
-"""Whether what an execution began with fulfils conditions: of one whose input is not kept, nothing is known."""
+"""Filters on the input of executions. An execution whose input is not stored matches no condition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
 def check_conditions(conditions: Sequence[Condition]) -> None:
-    """Refuse conditions on what a store cannot read."""
+    """Refuse conditions on anything but the input."""
     for condition in conditions:
         if condition.path[0] != "input":
             where = ".".join(condition.path)
@@ -26,22 +26,22 @@ def check_conditions(conditions: Sequence[Condition]) -> None:
 
 
 def document_fulfils(document: bytes | None, conditions: Sequence[Condition]) -> bool:
-    """Return whether a document fulfils all conditions; one that is not there, or cannot be read, fulfils none."""
+    """Return whether a document fulfils all conditions. A missing or unreadable document fulfils none."""
     if document is None:
         return False
     try:
         found = {"input": read_document(document)}
     except UNREADABLE:
-        return False  # damaged: whoever looks for others still finds them
+        return False  # damaged; the other executions are still listed
     return all(holds(condition, found) for condition in conditions)
 
 
 def encode_conditions(conditions: Sequence[Condition]) -> bytes:
-    """Return conditions as they are handed to a function of a database."""
+    """Return conditions in the form that is passed to the SQL function `fulfils`."""
     return _ENCODER.encode(conditions)
 
 
 @lru_cache(maxsize=8)
 def decode_conditions(text: bytes) -> tuple[Condition, ...]:
-    """Return the conditions that were encode_conditions, once for the many documents that they are compared with."""
+    """Return encoded conditions. The result is cached, since one list compares many documents with them."""
     return msgspec.convert(read_document(text), tuple[Condition, ...])

@@ -1,4 +1,4 @@
-"""How a store stands, summed up from what its statements count."""
+"""The gauges of a store, added up from the counts of its statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sum_gauges(rows: Iterable[Sequence[Any]]) -> Gauges:
-    """Return the sum of rows: a status, how many there are of it, commands, due, paused long, and the oldest pause."""
+    """Return the sum of rows of: status, executions, unread commands, due, paused for long, oldest pause."""
     executions: Counter[str] = Counter()
     commands = due = paused_long = 0
     oldest: int | None = None

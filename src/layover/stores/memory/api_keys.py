@@ -1,4 +1,4 @@
-"""Keys that the API is used with."""
+"""API keys, stored as hashes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(db: MemoryDatabase, key: Key, audit: AuditEntry) -> None:
-    """Keep a key."""
+    """Store an API key."""
     if is_there(db, key):
         raise key_exists(key)
     db.keys[key.id] = key
@@ -24,12 +24,12 @@ def add(db: MemoryDatabase, key: Key, audit: AuditEntry) -> None:
 
 
 def is_there(db: MemoryDatabase, key: Key) -> bool:
-    """Tell whether there is a key with this id or this hash."""
+    """Return whether there is an API key with this id or this hash."""
     return key.id in db.keys or by_hash(db, key.hash) is not None
 
 
 def replace(db: MemoryDatabase, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
-    """Keep a key in the place of one that nobody has ended or replaced."""
+    """Store an API key that replaces another, unless that one has ended or was replaced."""
     key = db.keys.get(key_id)
     if key is None or key.ended_at is not None:
         return False
@@ -39,7 +39,7 @@ def replace(db: MemoryDatabase, key_id: str, by: Key, ends_at: int, audit: Audit
 
 
 def end(db: MemoryDatabase, key_id: str, now: int, audit: AuditEntry) -> bool:
-    """End a key, unless it has ended."""
+    """End an API key, unless it has ended."""
     key = db.keys.get(key_id)
     if key is None or (key.ended_at is not None and key.ended_at <= now):
         return False
@@ -49,10 +49,10 @@ def end(db: MemoryDatabase, key_id: str, now: int, audit: AuditEntry) -> bool:
 
 
 def by_hash(db: MemoryDatabase, hash_: bytes) -> Key | None:
-    """Find a key, be it ended."""
+    """Find an API key, also one that has ended."""
     return next((key for key in db.keys.values() if key.hash == hash_), None)
 
 
 def keys(db: MemoryDatabase, after: str, limit: int) -> list[Key]:
-    """List keys in the order of their ids."""
+    """List API keys in the order of their ids."""
     return [db.keys[id_] for id_ in sorted(db.keys) if id_ > after][: at_most(limit)]

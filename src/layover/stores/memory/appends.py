@@ -1,4 +1,4 @@
-"""Appends. All of a commit is judged before any of it is written, so a fault leaves nothing behind."""
+"""Appends. A commit is checked as a whole before any of it is written, so an error leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
-    """Write what passes; return what became of each."""
+    """Write the appends that pass; return the outcome of each."""
     outcomes = [_judge(db, append) for append in appends]
     passed = [append for append, outcome in zip(appends, outcomes, strict=True) if outcome.verdict == "passed"]
     _check(db, passed)
@@ -42,7 +42,7 @@ def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
 
 
 def commit_informed(db: MemoryDatabase, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
-    """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
+    """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
     (outcome,) = commit(db, [append])
     if outcome.verdict == "uninformed":
         (outcome,) = commit(db, checked_appends([decide(outcome.commands)]))
@@ -112,7 +112,7 @@ def _write(db: MemoryDatabase, append: Append) -> None:
 
 
 def name_of(message: Message) -> tuple[str, int, str]:
-    """Return what a message is known by."""
+    """Return the key of a message."""
     return message.sender, message.n, message.destination
 
 
@@ -151,13 +151,13 @@ def _moved(head: Head, append: Append) -> Head:
 
 
 def released(head: Head, missing: tuple[str, ...], at: int | None) -> Head:
-    """Return a head that nobody drives; it has waited for functions since it first did."""
+    """Return a head without a lease. `missing_since` stays as it was if it already waited for functions."""
     since = head.missing_since if head.missing_since is not None else at
     return replace(head, owner=None, missing=missing, missing_since=since if missing else None)
 
 
 def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointChange) -> None:
-    """Write what became of a pause point."""
+    """Write a change of a pause point."""
     match change:
         case OpenedPoint(point=point, schema=schema, waits=waits):
             db.points[point.id] = PointRow(
@@ -179,5 +179,5 @@ def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointCh
 
 
 def _copied(point: Point) -> Point:
-    """Return a point that nobody else can change: there are dicts in it."""
+    """Return a copy of a point, since there are dicts in it that the caller could change."""
     return msgspec.json.decode(msgspec.json.encode(point), type=Point)

@@ -1,4 +1,4 @@
-"""What people did."""
+"""Audit entries."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def write_audit(db: MemoryDatabase, entry: AuditEntry | None) -> None:
-    """Write what somebody did, if it was anybody; an act of several parts is written once."""
+    """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
         db.audit.setdefault((entry.at, entry.id), entry)
 
 
 def list_audit(db: MemoryDatabase, wanted: AuditFilter) -> list[AuditEntry]:
-    """List entries, newest first."""
+    """List audit entries, newest first."""
     names = sorted((name for name in db.audit if wanted.after is None or name < wanted.after), reverse=True)
     found = [db.audit[name] for name in names if _is_wanted(db.audit[name], wanted)]
     return found[: at_most(wanted.limit)]
@@ -37,7 +37,7 @@ def _is_wanted(entry: AuditEntry, wanted: AuditFilter) -> bool:
 
 
 def delete_old_audit(db: MemoryDatabase, before: int, most: int) -> int:
-    """Delete old entries, the oldest first."""
+    """Delete old audit entries, oldest first."""
     old = sorted(name for name in db.audit if name[0] < before)[: at_most(most)]
     for name in old:
         del db.audit[name]

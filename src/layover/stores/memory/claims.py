@@ -1,4 +1,4 @@
-"""Who drives what, and until when."""
+"""Claims and leases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def claim(db: MemoryDatabase, wish: Claim) -> Claims:
-    """Take what is due, or one execution that nobody drives."""
+    """Claim executions that are due, or one execution that no instance drives."""
     claimed = tuple(_take(db, head, wish) for head in _found(db, wish))
     later = [head.wake_at for head in db.heads.values() if head.wake_at is not None and head.wake_at > wish.now]
     return Claims(claimed=claimed, next_due=min(later, default=None))
@@ -30,7 +30,7 @@ def _found(db: MemoryDatabase, wish: Claim) -> list[Head]:
         return [one] if one is not None and (one.owner is None or _is_due(one, wish.now)) else []
     most = at_most(wish.most)
     due = sorted((head for head in db.heads.values() if _is_due(head, wish.now)), key=_by_age)
-    # Among those that have waited longest, each point of priority is worth a second: nobody waits for ever.
+    # Of those that have waited longest, a point of priority is worth a second: so nothing waits forever.
     urgent = sorted(due[: 4 * most], key=_by_urgency)
     startable = sorted((head for head in db.heads.values() if _is_startable(head, wish)), key=_by_wait)
     return [*urgent, *startable[: at_most(wish.waiting, most)]][:most]
@@ -49,7 +49,7 @@ def _by_urgency(head: Head) -> tuple[int, str]:
 
 
 def _is_startable(head: Head, wish: Claim) -> bool:
-    """Tell whether it waits for a function that the instance has."""
+    """Return whether an execution waits for a function that the instance has."""
     return head.owner is None and not wish.types.isdisjoint(head.missing) and not _is_due(head, wish.now)
 
 
@@ -72,7 +72,7 @@ def _take(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
 
 
 def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    """Keep what is driven; return what was lost. A request that was overtaken by a later one shortens nothing."""
+    """Renew leases; return the executions that were lost. A renewal that a later one has overtaken shortens nothing."""
     for lease in leases:
         if _is_driven(db, instance, lease):
             head = db.heads[lease.execution_id]
@@ -88,7 +88,7 @@ def release(
     missing: tuple[str, ...],
     held_at: int | None,
 ) -> None:
-    """Give back what is driven; unread commands make it due, unless it is held back."""
+    """Release leases. Unread commands make an execution due, unless it is held back."""
     for lease in leases:
         if _is_driven(db, instance, lease):
             head = db.heads[lease.execution_id]
@@ -104,7 +104,7 @@ def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:
 
 
 def expire_leases(db: MemoryDatabase, instance: str, now: int) -> None:
-    """Make due at once what an instance drove that is known to be dead."""
+    """Expire the leases of an instance that is known to be dead."""
     for id_, head in db.heads.items():
         if head.owner == instance and head.wake_at is not None and head.wake_at > now:
             db.heads[id_] = replace(head, wake_at=now)

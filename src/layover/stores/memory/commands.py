@@ -1,4 +1,4 @@
-"""Commands and answers from outside."""
+"""Commands and answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def enqueue(
     db: MemoryDatabase, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
 ) -> list[Enqueued | Refusal]:
-    """Take commands for executions that are not closed; with a standing, only while that is noted."""
+    """Enqueue commands to executions that are open; with a standing, only while the workflow has that status."""
     if standing is not None and db.standings.get(standing.workflow) != standing:
         return [superseded(standing.workflow)] * len(commands)
     return [_enqueue(db, command, now) for command in commands]
@@ -49,7 +49,9 @@ def _enqueue(db: MemoryDatabase, command: Enqueue, now: int) -> Enqueued | Refus
 def _take(db: MemoryDatabase, head: Head, command: Enqueue, now: int) -> int:
     id_, n = head.execution_id, head.commands_seq + 1
     db.heads[id_] = replace(head, commands_seq=n, wake_at=now if head.owner is None else head.wake_at)
-    source_n = command.source_n if command.source else n  # what nobody repeats is told apart by its place
+    source_n = (
+        command.source_n if command.source else n
+    )  # a command without an idempotency key is identified by its position
     taken = Command(n=n, at=now, kind=command.kind, body=command.body, source=command.source, source_n=source_n)
     db.commands[id_].append(taken)
     return n
@@ -58,7 +60,7 @@ def _take(db: MemoryDatabase, head: Head, command: Enqueue, now: int) -> int:
 def take_answer(
     db: MemoryDatabase, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
 ) -> Reserved | Refusal:
-    """Take an answer if its point is open, this person may give it, and it fits."""
+    """Take an answer if its point is open, the user may answer it, and the answer is valid."""
     found = db.points.get(given.point)
     if found is None:
         return unknown_point(given.point)
@@ -73,7 +75,7 @@ def take_answer(
     point = reserve(found.point, found.schema, given, now)
     if isinstance(point, Refused):
         return point
-    if point is found.point:  # the same person said the same before
+    if point is found.point:  # the same user gave the same answer before
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, found.execution_id, now, ChangedPoint(point=point))
     write_audit(db, audit)

@@ -1,4 +1,4 @@
-"""Everything there is, to be moved into another database, or from one."""
+"""Reading a whole database, and writing it into another."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ K = TypeVar("K", bytes, tuple[str, str, str])
 
 
 def sizes(db: MemoryDatabase, after: str, most: int) -> list[Size]:
-    """Read how large executions are; what is beside their logs hardly counts."""
+    """Return the sizes of executions: those of their logs, which are most of it."""
     ids = sorted(id_ for id_ in db.heads if id_ > after)[: at_most(most)]
     return [Size(execution_id=id_, size=sum(len(entry.events) for entry in db.logs[id_])) for id_ in ids]
 
 
 def read_executions(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Whole]:
-    """Read all there is of executions."""
+    """Read executions with everything that belongs to them."""
     return [_whole(db, id_) for id_ in sorted(set(execution_ids)) if id_ in db.heads]
 
 
@@ -59,13 +59,13 @@ def kept_signals(db: MemoryDatabase, after: str, most: int) -> list[KeptSignal]:
 
 
 def used_rates(db: MemoryDatabase, after: str, most: int) -> list[UsedRate]:
-    """Read what is used of rates."""
+    """Read until when rates are used."""
     names = sorted(name for name in db.rates if name > after)[: at_most(most)]
     return [UsedRate(name=name, used_until=db.rates[name]) for name in names]
 
 
 def write_batch(db: MemoryDatabase, batch: Batch) -> None:
-    """Write what is not there yet."""
+    """Write a batch of another database. A row that exists is an error, and nothing is written then."""
     _check(db, batch)
     db.versions += batch.versions
     for whole in batch.wholes:
@@ -120,5 +120,5 @@ def _write_whole(db: MemoryDatabase, whole: Whole) -> None:
 
 
 def _of(rows: dict[K, Wait], execution_id: str) -> list[K]:
-    """Return the names of what belongs to an execution, in order."""
+    """Return the keys of the rows of an execution, in order."""
     return sorted(name for name, wait in rows.items() if wait.execution_id == execution_id)

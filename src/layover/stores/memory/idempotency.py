@@ -1,4 +1,4 @@
-"""What was answered to requests that may come again."""
+"""Replies to requests with an idempotency key, which a client may repeat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def begin_reply(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
-    """Note that a request is being worked at, or find what is known of it."""
+    """Record that a request is in progress, or return its reply or the request in progress."""
     name = (reply.scope, reply.key)
     found = db.replies.get(name)
     if found is not None and not _is_over(found, reply, now):
@@ -22,12 +22,12 @@ def begin_reply(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
 
 
 def _is_over(found: Reply, reply: Reply, now: int) -> bool:
-    """Tell whether an answer is no longer kept, or whoever worked at the same request has died."""
+    """Return whether a reply has expired, or a request in progress has: the server that worked at it died."""
     return found.until <= now and (found.status != 0 or found.fingerprint == reply.fingerprint)
 
 
 def end_reply(db: MemoryDatabase, reply: Reply) -> None:
-    """Keep what was answered first; a place that another request has taken meanwhile is left to it."""
+    """Store the reply, unless there is one, or another request has taken the key meanwhile."""
     name = (reply.scope, reply.key)
     found = db.replies.get(name)
     if found is None or (found.status == 0 and found.fingerprint == reply.fingerprint):
@@ -35,14 +35,14 @@ def end_reply(db: MemoryDatabase, reply: Reply) -> None:
 
 
 def delete_unfinished_reply(db: MemoryDatabase, scope: str, key: str) -> None:
-    """Forget that a request was worked at; what was answered stays."""
+    """Delete the record of a request in progress; a reply stays."""
     found = db.replies.get((scope, key))
     if found is not None and found.status == 0:
         del db.replies[scope, key]
 
 
 def delete_expired_replies(db: MemoryDatabase, now: int, most: int) -> int:
-    """Delete what is no longer kept, the oldest first."""
+    """Delete expired replies, oldest first."""
     over = sorted((reply.until, name) for name, reply in db.replies.items() if reply.until <= now)[: at_most(most)]
     for _, name in over:
         del db.replies[name]

@@ -1,4 +1,4 @@
-"""Who may begin when only so many may."""
+"""Admission of executions under limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def admit(db: MemoryDatabase, wish: Wish, now: int) -> Admission:
-    """Let an execution begin if its limits allow it, or keep its place."""
+    """Admit an execution if its limits allow it, or give it a place in the queue."""
     id_, slots = wish.execution_id, wish.slots
     if not _is_open(db, id_):
         return Admission(state="rejected")
@@ -35,7 +35,7 @@ def admit(db: MemoryDatabase, wish: Wish, now: int) -> Admission:
 
 
 def _advance(db: MemoryDatabase, id_: str, now: int) -> bool:
-    """Take an execution as far as it may go; tell whether it is admitted by it."""
+    """Give an execution its slot and its start time if it can have them; return whether that admits it."""
     place = db.places[id_]
     if place.admitted:
         return False
@@ -55,13 +55,13 @@ def _advance(db: MemoryDatabase, id_: str, now: int) -> bool:
 
 
 def free(db: MemoryDatabase, execution_id: str, now: int) -> list[str]:
-    """Give back a slot or a place in line; return those that were admitted in its stead."""
+    """Release a slot or a place in the queue; return the executions that are admitted now."""
     place = db.places.pop(execution_id, None)
     if place is None or place.name is None:
         return []
     admitted: list[str] = []
     for id_ in _queue(db, place.name):
-        if not _is_open(db, id_):  # it was ended while it was in line
+        if not _is_open(db, id_):  # it ended while it was in the queue
             del db.places[id_]
             continue
         if not _has_room(db, db.places[id_]):
@@ -74,7 +74,7 @@ def free(db: MemoryDatabase, execution_id: str, now: int) -> list[str]:
 
 
 def admission(db: MemoryDatabase, execution_id: str) -> Admission | None:
-    """Tell how things stand."""
+    """Return the admission of an execution, if it is under limits."""
     place = db.places.get(execution_id)
     return _admission_of(db, place) if place is not None else None
 
@@ -113,7 +113,7 @@ def _queue(db: MemoryDatabase, name: str) -> list[str]:
 
 
 def delete_unused_rates(db: MemoryDatabase, now: int) -> int:
-    """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
+    """Delete the rows of rates that are not used any more: a rate without a row counts as unused."""
     unused = [name for name, used_until in db.rates.items() if used_until <= now * 1000]
     for name in unused:
         del db.rates[name]

@@ -1,4 +1,4 @@
-"""What readers ask for: go through everything, keep what is wanted, sort, cut."""
+"""Queries: go through everything, filter, sort, cut."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def load(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Loaded | None]:
-    """Read what states are made from."""
+    """Read the snapshots and entries from which states are rebuilt."""
     check_ids(execution_ids)
     return [_load(db, execution_id) for execution_id in execution_ids]
 
@@ -48,13 +48,13 @@ def _load(db: MemoryDatabase, execution_id: str) -> Loaded | None:
 
 
 def commands(db: MemoryDatabase, execution_id: str, after: int) -> list[Command]:
-    """Read the commands of an execution that came after one of them."""
+    """Read the commands of an execution after one of them."""
     check_ids([execution_id])
     return [command for command in db.commands.get(execution_id, []) if command.n > after]
 
 
 def is_taken(db: MemoryDatabase, execution_id: str, source: str) -> bool:
-    """Return whether an execution was sent a command from a source before."""
+    """Return whether an execution has a command from a source."""
     check_ids([execution_id])
     return any((one.source, one.source_n) == (source, 0) for one in db.commands.get(execution_id, ()))
 
@@ -66,7 +66,7 @@ def heads(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Head | None]
 
 
 def unread(db: MemoryDatabase, seen: Sequence[tuple[str, int]]) -> list[str]:
-    """Return those executions that have commands beyond the number that their driver has seen."""
+    """Return the executions that have more commands than their driver has seen."""
     check_ids(id_ for id_, _ in seen)
     return [id_ for id_, n in seen if id_ in db.heads and db.heads[id_].commands_seq > n]
 
@@ -129,7 +129,7 @@ def paused(db: MemoryDatabase, wanted: PausedFilter) -> list[ExecutionRow]:
 
 
 def history(db: MemoryDatabase, execution_id: str, since: int, limit: int) -> list[Entry]:
-    """Read the log from the entry that holds an event on."""
+    """Read the log, beginning with the entry that holds an event."""
     check_ids([execution_id])
     entries = [entry for entry in db.logs.get(execution_id, []) if entry.seq + entry.count > since]
     return entries[: at_most(limit)]
@@ -162,7 +162,7 @@ def counts(db: MemoryDatabase) -> dict[str, int]:
 
 
 def gauges(db: MemoryDatabase, now: int, before: int) -> Gauges:
-    """Tell how things stand."""
+    """Count executions by status, due ones, unread commands and long pauses."""
     rows = [
         (
             head.status,
@@ -197,5 +197,5 @@ def versions(db: MemoryDatabase, workflow: str | None) -> list[Version]:
 
 
 def workflows(db: MemoryDatabase, after: str, limit: int) -> list[Version]:
-    """List the newest versions of workflows whose names come after one, by name."""
+    """List the newest versions of workflows, by name, after one of them."""
     return [one for one in versions(db, None) if one.workflow > after][: at_most(limit)]

@@ -1,4 +1,4 @@
-"""Deleting what nobody needs any more."""
+"""Purging executions that have ended."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def purgeable_executions(db: MemoryDatabase, before: int, most: int, workflow: str | None) -> list[str]:
-    """Read executions that were closed before a moment and are done with everything, the oldest first."""
+    """Return executions that closed before a moment and have nothing left to do, oldest first."""
     ended = sorted((at, id_) for id_, (at, _) in db.ends.items() if at < before and _is_done(db, id_))
     found = [id_ for _, id_ in ended if workflow in (None, db.heads[id_].workflow)]
     return found[: at_most(most)]
 
 
 def _is_done(db: MemoryDatabase, id_: str) -> bool:
-    """Tell whether it is closed and has nothing to send, and no slot or place in line that another waits for.
+    """Return whether an execution is closed, has no messages left, and has no slot that another waits for.
 
-    Its parent must have nothing to send either: that may be the start of it once more.
+    Its parent must have no messages left either: one may start the execution once more.
     """
     head, place = db.heads.get(id_), db.places.get(id_)
     if head is None or head.status not in CLOSED or (place is not None and place.name is not None):
@@ -33,7 +33,7 @@ def _is_done(db: MemoryDatabase, id_: str) -> bool:
 
 
 def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) -> int:
-    """Delete all there is of executions that are done."""
+    """Delete executions that have nothing left to do, with everything that belongs to them."""
     done = {id_ for id_ in execution_ids if _is_done(db, id_)}
     purged = {id_ for id_ in done if before is None or (id_ in db.ends and db.ends[id_][0] < before)}
     for id_ in purged:

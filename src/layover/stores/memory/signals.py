@@ -1,4 +1,4 @@
-"""What arrives from outside by name and key, and who waits for it."""
+"""Signals, and the pause points that wait for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
-    """Keep a signal, unless it is there."""
+    """Store a signal, unless it was stored before; return whether it was stored now."""
     if signal.id in db.signals:
         return False
     db.signals[signal.id] = signal
@@ -25,7 +25,7 @@ def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -
 
 
 def waits(db: MemoryDatabase, name: str, key: str) -> list[Wait]:
-    """Read who waits, in the order of the points."""
+    """Read the pause points that wait for a signal, in the order of their ids."""
     return [db.waits[one] for one in sorted(db.waits) if one[:2] == (name, key)]
 
 
@@ -35,22 +35,22 @@ def signals(db: MemoryDatabase, name: str, key: str, since: int) -> list[Signal]
 
 
 def undispatched(db: MemoryDatabase, before: int, most: int) -> list[Signal]:
-    """Read signals whose waits have not all been told."""
+    """Read signals that were not yet sent to all pause points that wait for them."""
     found = _by_age(db.signals[id_] for id_ in db.undispatched)
     return [signal for signal in found if signal.at < before][: at_most(most)]
 
 
 def mark_dispatched(db: MemoryDatabase, ids: Sequence[str]) -> None:
-    """Note that all who waited have been told."""
+    """Record that signals were sent to all pause points that wait for them."""
     db.undispatched.difference_update(ids)
 
 
 def delete_old_signals(db: MemoryDatabase, before: int, most: int) -> int:
-    """Delete old signals, the oldest first."""
-    told = _by_age(one for one in db.signals.values() if one.id not in db.undispatched and one.at < before)
-    for signal in told[: at_most(most)]:
+    """Delete old signals, oldest first."""
+    old = _by_age(one for one in db.signals.values() if one.id not in db.undispatched and one.at < before)
+    for signal in old[: at_most(most)]:
         del db.signals[signal.id]
-    return len(told[: at_most(most)])
+    return len(old[: at_most(most)])
 
 
 def _by_age(signals: Iterable[Signal]) -> list[Signal]:

@@ -1,4 +1,4 @@
-"""The store itself: what the port asks for, done at once and in turn."""
+"""The store: each method of the port runs at once, one after the other."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 class MemoryStore(MemoryAccess):
-    """One instance's way to a database, which others may share."""
+    """The store of one instance; several may share a database."""
 
     lanes = 1
 
@@ -71,7 +71,7 @@ class MemoryStore(MemoryAccess):
         self._instance: str | None = None
 
     async def open(self, instance: str) -> None:
-        """Make ready, for this instance; what an earlier life of it drove is due at once."""
+        """Open the database for an instance. Executions that it drove before it was restarted are due at once."""
         if self._instance is not None:
             raise StoreError("The store is open already.", code="open")
         if instance in self.database.instances:
@@ -81,25 +81,25 @@ class MemoryStore(MemoryAccess):
         claims.expire_leases(self.database, instance, self.database.clock())
 
     async def close(self) -> None:
-        """Let go; the database stays."""
+        """Close the store; the database stays."""
         self.database.instances.discard(self._instance or "")
         self._instance = None
 
     async def now(self) -> int:
-        """Return the time of the clock that all instances go by."""
+        """Return the time of the clock that all instances share."""
         return self.database.clock()
 
     @property
     def clock_error(self) -> int:
-        """By how much that time may be wrong: it is the clock itself."""
+        """By how much that time may be wrong: not at all, since it is the clock itself."""
         return 0
 
     async def check_shape(self) -> None:
-        """Raise why the tables are not in the shape that this release needs."""
+        """Raise an error if the tables are not those of this release."""
         await self._turn()
 
     async def _turn(self) -> MemoryDatabase:
-        """Let others go first, as waiting for a disk would; what then follows is done without a break."""
+        """Let other tasks run first, as waiting for a disk would; what follows runs without a break."""
         if self._instance is None:
             raise StoreUnavailable("The store is not open.", code="closed")
         await asyncio.sleep(0)
@@ -113,22 +113,22 @@ class MemoryStore(MemoryAccess):
         return commit(await self._turn(), checked)
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
-        """Write an append, decided again if it must be."""
+        """Write an append; decide it again if it does not know all commands."""
         (checked,) = checked_appends([append])
         return commit_informed(await self._turn(), checked, decide)
 
     async def claim(self, claim: Claim) -> Claims:
-        """Take what is due."""
+        """Claim executions that are due."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
         return claims.claim(await self._turn(), claim)
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-        """Keep what is driven."""
+        """Renew leases."""
         check_ids(lease.execution_id for lease in leases)
         return claims.renew(await self._turn(), instance, leases, until)
 
     def renewals(self) -> None:
-        """Return nothing: nobody but this process can take anything over."""
+        """Return nothing: no other process can take over an execution."""
 
     async def release(
         self,
@@ -138,12 +138,12 @@ class MemoryStore(MemoryAccess):
         missing: tuple[str, ...] = (),
         held_at: int | None = None,
     ) -> None:
-        """Give back what is driven."""
+        """Release leases."""
         check_ids(lease.execution_id for lease in leases)
         claims.release(await self._turn(), instance, leases, wake_at, missing, held_at)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
-        """Read what states are made from."""
+        """Read the snapshots and entries from which states are rebuilt."""
         return queries.load(await self._turn(), execution_ids)
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
@@ -151,7 +151,7 @@ class MemoryStore(MemoryAccess):
         return queries.commands(await self._turn(), execution_id, after)
 
     async def is_taken(self, execution_id: str, source: str) -> bool:
-        """Tell whether there was a command from a source."""
+        """Return whether there is a command from a source."""
         return queries.is_taken(await self._turn(), execution_id, source)
 
     async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
@@ -159,13 +159,13 @@ class MemoryStore(MemoryAccess):
         return queries.heads(await self._turn(), execution_ids)
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
-        """Look for commands that others have sent."""
+        """Return the executions that have unread commands."""
         return queries.unread(await self._turn(), seen)
 
     async def enqueue(
         self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
     ) -> list[Enqueued | Refusal]:
-        """Take commands."""
+        """Enqueue commands."""
         check_ids(command.execution_id for command in commands)
         return enqueue(await self._turn(), commands, now, standing)
 
@@ -183,12 +183,12 @@ class MemoryStore(MemoryAccess):
         return outbox.outbox(await self._turn(), now, most)
 
     async def sent(self, messages: Sequence[Message]) -> None:
-        """Forget messages that have arrived."""
+        """Delete messages that were delivered."""
         check_ids(message.sender for message in messages)
         outbox.sent(await self._turn(), messages)
 
     async def postpone(self, message: Message, due_at: int) -> None:
-        """Keep a message for later."""
+        """Postpone a message."""
         check_ids([message.sender])
         outbox.postpone(await self._turn(), message, due_at)
 
@@ -204,11 +204,11 @@ class MemoryStore(MemoryAccess):
     # Signals
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
-        """Keep a signal."""
+        """Store a signal."""
         return signals.store_signal(await self._turn(), signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
-        """Read who waits for signals."""
+        """Read the pause points that wait for a signal."""
         return signals.waits(await self._turn(), name, key)
 
     async def signals(self, name: str, key: str, since: int) -> list[Signal]:
@@ -216,11 +216,11 @@ class MemoryStore(MemoryAccess):
         return signals.signals(await self._turn(), name, key, since)
 
     async def undispatched(self, before: int, most: int) -> list[Signal]:
-        """Read signals whose waits have not all been told."""
+        """Read signals that were not yet sent to all pause points that wait for them."""
         return signals.undispatched(await self._turn(), before, most)
 
     async def dispatched(self, ids: Sequence[str]) -> None:
-        """Note that all who waited for signals have been told."""
+        """Record that signals were sent to all pause points that wait for them."""
         signals.mark_dispatched(await self._turn(), ids)
 
     async def forget_signals(self, before: int, most: int) -> int:
@@ -230,33 +230,33 @@ class MemoryStore(MemoryAccess):
     # Limits
 
     async def admit(self, wish: Wish, now: int) -> Admission:
-        """Let an execution begin, or keep its place."""
+        """Admit an execution, or give it a place in the queue."""
         check_ids([wish.execution_id])
         check_wish(wish)
         return limits.admit(await self._turn(), wish, now)
 
     async def free(self, execution_id: str, now: int) -> list[str]:
-        """Give back the slot, or the place in line, of an execution."""
+        """Release the slot of an execution, or its place in the queue."""
         check_ids([execution_id])
         return limits.free(await self._turn(), execution_id, now)
 
     async def forget_rates(self, now: int) -> int:
-        """Delete rates that nothing is used of."""
+        """Delete rates that are not used."""
         return limits.delete_unused_rates(await self._turn(), now)
 
     async def admission(self, execution_id: str) -> Admission | None:
-        """Tell how things stand for an execution."""
+        """Return whether an execution is admitted, or its place in the queue."""
         check_ids([execution_id])
         return limits.admission(await self._turn(), execution_id)
 
     # Retention
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
-        """Read executions that nobody needs."""
+        """Return executions that may be purged."""
         return retention.purgeable_executions(await self._turn(), before, most, workflow)
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
-        """Nothing is kept by weeks here."""
+        """Do nothing: there are no weekly partitions."""
         await self._turn()
         return 0
 
@@ -268,11 +268,11 @@ class MemoryStore(MemoryAccess):
     # Moving
 
     async def sizes(self, after: str, most: int) -> list[Size]:
-        """Read how large executions are."""
+        """Return the sizes of executions."""
         return database_copy.sizes(await self._turn(), after, most)
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
-        """Read all there is of executions."""
+        """Read executions with everything that belongs to them."""
         return database_copy.read_executions(await self._turn(), execution_ids)
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
@@ -280,11 +280,11 @@ class MemoryStore(MemoryAccess):
         return database_copy.kept_signals(await self._turn(), after, most)
 
     async def used_rates(self, after: str, most: int) -> list[UsedRate]:
-        """Read what is used of rates."""
+        """Read until when rates are used."""
         return database_copy.used_rates(await self._turn(), after, most)
 
     async def keep(self, batch: Batch) -> None:
-        """Write what comes from another database."""
+        """Write a batch of another database."""
         database_copy.write_batch(await self._turn(), batch)
 
     # Definitions
@@ -292,7 +292,7 @@ class MemoryStore(MemoryAccess):
     async def save_version(
         self, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None = None
     ) -> Version:
-        """Keep a definition."""
+        """Save a definition."""
         return definitions.save(await self._turn(), workflow, hash_, document, now, audit)
 
     async def version(self, hash_: str) -> Version | None:
@@ -342,21 +342,21 @@ class MemoryStore(MemoryAccess):
         return queries.counts(await self._turn())
 
     async def gauges(self, now: int, before: int) -> Gauges:
-        """Tell how things stand."""
+        """Count executions by status, due ones, unread commands and long pauses."""
         return queries.gauges(await self._turn(), now, before)
 
     async def liveness(self, instance: str) -> Liveness:
-        """Tell whether an instance lives: all of them are in this process."""
+        """Return whether an instance is alive: all of them are in this process."""
         return Liveness(alive=bool(instance))
 
     async def others(self) -> list[str]:
-        """Return the instances besides this one that have the database open."""
+        """Return the other instances that have the database open."""
         return sorted((await self._turn()).instances - {self._instance})
 
     # Locks
 
     async def lock(self, name: str, holder: str, now: int, until: int) -> bool:
-        """Take or keep a named lock."""
+        """Take or renew a named lock."""
         locks = (await self._turn()).locks
         held_by, held_until = locks.get(name, (holder, until))
         if held_by != holder and held_until > now:
@@ -365,7 +365,7 @@ class MemoryStore(MemoryAccess):
         return True
 
     async def unlock(self, name: str, holder: str) -> None:
-        """Give a named lock back."""
+        """Release a named lock."""
         locks = (await self._turn()).locks
         if name in locks and locks[name][0] == holder:
             del locks[name]

@@ -1,4 +1,4 @@
-"""Which workflows may be started."""
+"""The status of workflows, which says whether they may be started."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def set_workflow_status(db: MemoryDatabase, standing: Standing, audit: AuditEntry | None) -> None:
-    """Note how a workflow stands."""
+    """Set the status of a workflow."""
     db.standings[standing.workflow] = standing
     write_audit(db, audit)
 
 
 def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:
-    """Make a workflow that was deleted active again; tell whether it was."""
+    """Make a deleted workflow active again; return whether it was deleted."""
     found = db.standings.get(workflow)
     if found is None or found.state != "deleted":
         return False
@@ -30,5 +30,5 @@ def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:
 
 
 def workflow_statuses(db: MemoryDatabase, workflows: Sequence[str] | None) -> list[Standing]:
-    """Read how workflows stand, in the order of their names."""
+    """Read the status of workflows, in the order of their names."""
     return [db.standings[name] for name in sorted(db.standings) if workflows is None or name in workflows]

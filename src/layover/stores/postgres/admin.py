@@ -1,6 +1,6 @@
-"""What can be seen of a schema from beside it: who drives executions in it, the shape of its tables, and its server.
+"""Administration of a schema: its living instances, its migrations, and the version of its server.
 
-It is asked without opening the store, also of a schema that this release cannot use.
+These functions do not open the store, so they also work on a schema that this release cannot use.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from layover.stores.postgres.address import Address
 
-SILENT_FOR = 30_000  # milliseconds without a word, and an instance counts as gone
-_COMMANDS = ("purge-", "migrate-")  # they have the schema open for a while, and drive nothing
+SILENT_FOR = 30_000  # milliseconds without a heartbeat after which an instance counts as dead
+_COMMANDS = ("purge-", "migrate-")  # commands, which open the schema for a while and drive nothing
 
 
 async def living_instances(address: Address) -> list[str]:
-    """Return the instances that have said within half a minute that they drive executions."""
+    """Return the instances that drive executions and sent a heartbeat within half a minute."""
     async with _opened(address) as db:
         try:
             return await living(db)
@@ -34,20 +34,20 @@ async def living_instances(address: Address) -> list[str]:
 
 
 async def living(db: Database) -> list[str]:
-    """Return the same from a database that is open."""
+    """Return the same for an open database."""
     names = [name for (name,) in await db.fetch("living_instances", SILENT_FOR)]
     return [name for name in names if not name.startswith(_COMMANDS)]
 
 
 async def shape_of(address: Address) -> Shape:
-    """Return how far the tables of a schema are."""
+    """Return the last migration of a schema."""
     async with _opened(address) as db:
         had = await taken(db)
     return Shape(max(had.checksums, default=0) if had is not None else None, migrations()[-1].number)
 
 
 async def migrate_to(address: Address, number: int) -> None:
-    """Bring the tables of a schema that is there to the shape after a migration, up or down."""
+    """Migrate an existing schema to a number, up or down."""
     async with _opened(address) as db:
         await check_known(db)
         now = await db.fetchval("server_time")
@@ -55,7 +55,7 @@ async def migrate_to(address: Address, number: int) -> None:
 
 
 async def library(address: Address) -> str:
-    """Return the version of the server; one that is too old is an error, and so is one that cannot be reached."""
+    """Return the version of the server; raise an error if it is too old or cannot be reached."""
     async with _opened(address) as db:
         return str(await db.fetchval("server_version"))
 

@@ -1,8 +1,8 @@
-"""Answers from outside, gathered as appends are: while some are on their way, those that come in go together.
+"""Answers to pause points, in batches: while one batch is being written, the next gathers.
 
-Who may answer is judged here and not in the database, so points are read, judged, and written if their executions have
-not moved meanwhile. Who is overtaken again and again has the head locked first. In a group each execution is answered
-once; the next answer to it reads what the first has left.
+Whether a user may answer is decided here and not in the database. So points are read, decided, and written only if
+their executions have not moved meanwhile. An answer that is overtaken again and again locks the head first. A batch
+writes one answer for each execution; another answer to the same execution is tried again afterwards.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _POINT_COLUMNS = 7
 
 
 class AnswerRequest(NamedTuple):
-    """Somebody answers; whoever wishes to drive the execution because of it may claim it."""
+    """An answer, and the claim of the instance that wishes to drive the execution because of it."""
 
     answer: Answer
     source: str
@@ -47,42 +47,42 @@ class AnswerRequest(NamedTuple):
 
 
 class Answers:
-    """Takes answers, in as few statements as there is time for."""
+    """Takes answers in batches."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._gathering = Batcher(partial(attempt, db))
+        self._batcher = Batcher(partial(attempt, db))
 
-    async def take(self, asked: AnswerRequest) -> Answered:
-        """Take an answer if its point is open, this person may give it, and it fits."""
+    async def take(self, request: AnswerRequest) -> Answered:
+        """Take an answer if its point is open, the user may answer it, and the answer is valid."""
         for _ in range(_TRIES):
             try:
-                told = await self._gathering.ask(asked)
+                result = await self._batcher.ask(request)
             except StoreError as error:
                 if error.code != "command_exists":
                     raise
-                break  # one of those that went together came in by another way at the same moment
-            if told is not None:
-                return told
-        return await take_locking(self._db, asked)
+                break  # another instance wrote one of the same answers at the same moment
+            if result is not None:
+                return result
+        return await take_locking(self._db, request)
 
 
-async def take_locking(db: Database, asked: AnswerRequest) -> Answered:
-    """Take an answer under the lock of its execution's head."""
+async def take_locking(db: Database, request: AnswerRequest) -> Answered:
+    """Take an answer under a lock on the head of its execution."""
 
     async def locking(tx: Transaction) -> Answered | None:
-        await tx.fetch("lock_head_of_point", asked.answer.point)
-        (told,) = await attempt(tx, [asked])
-        return told
+        await tx.fetch("lock_head_of_point", request.answer.point)
+        (result,) = await attempt(tx, [request])
+        return result
 
-    while True:  # under the lock nothing moves, so this is once, unless what was locked has just been purged
-        told = await until_seen(lambda: db.transact(locking))
-        if told is not None:
-            return told
+    while True:  # once is enough, since nothing moves under the lock; unless the execution was purged just before
+        result = await until_seen(lambda: db.transact(locking))
+        if result is not None:
+            return result
 
 
 class _Judged(NamedTuple):
-    """An answer that may be written: to the point as it stands then, and as a command."""
+    """An answer to be written: the point with the answer, and the command."""
 
     place: int
     head: Head
@@ -93,27 +93,27 @@ class _Judged(NamedTuple):
 
 
 async def attempt(db: StatementRunner, group: Sequence[AnswerRequest]) -> list[Answered | None]:
-    """Read, judge and write; None for each that something else came before, of which nothing was written."""
-    found = {row[0] - 1: row for row in await db.fetch("points_to_answer", *_sought(group))}
-    told: list[Answered | None] = [None] * len(group)
+    """Read, decide and write; None for each answer that was overtaken, which is not written."""
+    found = {row[0] - 1: row for row in await db.fetch("points_to_answer", *_keys_of(group))}
+    results: list[Answered | None] = [None] * len(group)
     judged: dict[str, _Judged] = {}
-    for place, asked in enumerate(group):
-        verdict = _judge(place, asked, found.get(place))
+    for place, request in enumerate(group):
+        verdict = _judge(place, request, found.get(place))
         if not isinstance(verdict, _Judged):
-            told[place] = verdict
+            results[place] = verdict
         elif verdict.head.execution_id not in judged:
             judged[verdict.head.execution_id] = verdict
     for one, answer in await _write(db, list(judged.values())) if judged else ():
-        told[one.place] = answer
-    return told
+        results[one.place] = answer
+    return results
 
 
-def _sought(group: Sequence[AnswerRequest]) -> tuple[list[str], list[str]]:
-    return [asked.answer.point for asked in group], [asked.source for asked in group]
+def _keys_of(group: Sequence[AnswerRequest]) -> tuple[list[str], list[str]]:
+    return [request.answer.point for request in group], [request.source for request in group]
 
 
-def _judge(place: int, asked: AnswerRequest, row: Row | None) -> Answered | _Judged:
-    given, source, now, wish, audit = asked
+def _judge(place: int, request: AnswerRequest, row: Row | None) -> Answered | _Judged:
+    given, source, now, wish, audit = request
     if row is None:
         return unknown_point(given.point)
     found, kept, before = point_of(row[1 : _POINT_COLUMNS + 1]), row[_POINT_COLUMNS + 1 : -1], row[-1]
@@ -129,10 +129,10 @@ def _judge(place: int, asked: AnswerRequest, row: Row | None) -> Answered | _Jud
     point = reserve(found.point, found.schema, given, now)
     if isinstance(point, Refused):
         return point
-    if point is found.point:  # the same person said the same before
+    if point is found.point:  # the same user gave the same answer before
         return _reserved(head, point, head.commands_seq, repeated=True)
     n = head.commands_seq + 1
-    # What nobody repeats is told apart by its place.
+    # A command without an idempotency key is identified by its position.
     source_n = 0 if source else n
     body = msgspec.json.encode(given)
     command = Command(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
@@ -140,7 +140,7 @@ def _judge(place: int, asked: AnswerRequest, row: Row | None) -> Answered | _Jud
 
 
 async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
-    """Write answers whose heads are as they were read; claim executions for who wishes it, if nobody drives them."""
+    """Write answers whose heads have not changed; claim executions that no instance drives, where a claim was given."""
     values = (
         [one.head.execution_id for one in judged],
         [one.head.last_seq for one in judged],

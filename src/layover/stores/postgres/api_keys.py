@@ -1,4 +1,4 @@
-"""Keys that the API is used with."""
+"""API keys, stored as hashes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 async def add(db: Database, key: Key, audit: AuditEntry) -> None:
-    """Keep a key."""
+    """Store an API key."""
     await db.transact(lambda tx: _add(tx, key, audit))
 
 
 async def replace(db: Database, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
-    """Keep a key in the place of one that nobody has ended or replaced."""
+    """Store an API key that replaces another, unless that one has ended or was replaced."""
 
     async def work(tx: Transaction) -> bool:
         if await tx.fetchval("end_replaced_api_key", key_id, ends_at) is None:
@@ -34,7 +34,7 @@ async def replace(db: Database, key_id: str, by: Key, ends_at: int, audit: Audit
 
 
 async def end(db: Database, key_id: str, now: int, audit: AuditEntry) -> bool:
-    """End a key, unless it has ended."""
+    """End an API key, unless it has ended."""
 
     async def work(tx: Transaction) -> bool:
         if await tx.fetchval("end_api_key", key_id, now) is None:
@@ -51,7 +51,7 @@ async def _add(tx: Transaction, key: Key, audit: AuditEntry) -> None:
 
 
 def columns(key: Key) -> tuple[object, ...]:
-    """Return a key as it is kept."""
+    """Return the columns of an API key."""
     return (
         key.id,
         key.prefix,
@@ -68,11 +68,11 @@ def columns(key: Key) -> tuple[object, ...]:
 
 
 async def by_hash(db: StatementRunner, hash_: bytes) -> Key | None:
-    """Find a key, be it ended."""
+    """Find an API key, also one that has ended."""
     row = await db.fetchrow("api_key_by_hash", hash_)
     return key_of(row) if row is not None else None
 
 
 async def keys(db: StatementRunner, after: str, limit: int) -> list[Key]:
-    """List keys in the order of their ids."""
+    """List API keys in the order of their ids."""
     return [key_of(row) for row in await db.fetch("list_api_keys", after, at_most(limit))]

@@ -1,7 +1,7 @@
-"""Appends: the only way an execution moves. One statement for a whole group, compared on rows that it has locked.
+"""Appends: the only way an execution moves. One statement locks the heads of a whole group and compares them.
 
-What is written besides the log belongs to executions whose append has passed. What a careful writer never sends breaks
-a rule of the tables, and then nothing of the group is written.
+Rows besides the log are written only for executions whose append has passed. A fault of the caller violates a
+constraint of the tables; then nothing of the group is written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 async def commit(db: Database, appends: Sequence[Append]) -> list[Outcome]:
-    """Write what passes; return what became of each."""
+    """Write the appends that pass; return the outcome of each."""
     return await _commit(db, db.address.schema, appends)
 
 
@@ -47,7 +47,7 @@ async def _commit(db: StatementRunner, schema: str, appends: Sequence[Append]) -
 
 
 async def commit_informed(db: Database, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
-    """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
+    """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
 
     async def write(tx: StatementRunner) -> Outcome:
         await tx.fetch("lock_head", append.execution_id)
@@ -61,7 +61,7 @@ async def commit_informed(db: Database, append: Append, decide: Callable[[tuple[
 
 
 def _in_detail(error: StoreError, appends: Sequence[Append]) -> StoreError:
-    """Return an error that names what the server has no words for."""
+    """Return an error with the names that the error of the server does not have."""
     match error.code:
         case "unknown_version":
             new = [append.new for append in appends if append.new is not None]
@@ -93,14 +93,14 @@ async def _refused(db: StatementRunner, append: Append, row: Row) -> Outcome:
     _, owner, epoch, last_seq, commands_seq = row
     if (owner, epoch, last_seq) != (append.owner, append.epoch, append.expected_seq):
         return Outcome(verdict="fenced", commands_seq=commands_seq or 0)
-    # The statement that refused it saw commands as they were when it began, before it had the lock.
+    # The statement that refused it saw the commands from before it had the lock.
     unread = await commands_after(db, append.execution_id, append.commands_seen)
     last = unread[-1].n if unread else 0
     return Outcome(verdict="uninformed", commands_seq=max(commands_seq, last), commands=tuple(unread))
 
 
 class _Became(NamedTuple):
-    """What became of a pause point in one append."""
+    """The state of a pause point after an append."""
 
     opened: OpenedPoint | None
     status: str
@@ -112,7 +112,7 @@ _UNCHANGED = _Became(None, "", None)
 
 
 class _Group:
-    """The values of a group, column by column, and the parts of the statement that they need."""
+    """The values of a group, column by column, and the parts of the statement that the group needs."""
 
     def __init__(self, appends: Sequence[Append]) -> None:
         self.parts: set[str] = set()
@@ -182,7 +182,7 @@ class _Group:
         values["since"] = [rest.paused_at if rest is not None else None for rest in rests]
 
     def _belong(self, append: Append) -> None:
-        """Add what is written besides the log, if anything."""
+        """Add the rows that are written besides the log."""
         id_ = append.execution_id
         for entry in append.earlier:
             created_at = append.new.created_at if append.new is not None else None
@@ -204,13 +204,13 @@ class _Group:
             self._add("audit_entries", _AUDITED, (id_, *astuple(append.audit)))
 
     def _change_points(self, append: Append) -> None:
-        """Add what became of pause points. A row is written once, so all that happened to a point comes together."""
+        """Add changes of pause points. A statement writes a row once, so all changes of a point are merged."""
         id_ = append.execution_id
         became: dict[str, _Became] = {}
         for change in append.points:
             match change:
                 case OpenedPoint(point=point):
-                    if point.id in became:  # as a row of its own, which breaks a rule of the table
+                    if point.id in became:  # a row of its own, which violates the primary key
                         self._open_point(append, point.id, became.pop(point.id))
                     became[point.id] = _Became(change, point.status, msgspec.json.encode(point))
                 case ChangedPoint(point=point):
@@ -281,12 +281,12 @@ _UNWAITED = ("unwaited_ids", "unwaited_points")
 
 
 def sent_once(column: list[T]) -> list[T]:
-    """Return a column of moves with its value once, if that is the same for all: each value takes time to be sent."""
+    """Return a column with its value once, if all are the same: each value that is sent takes time."""
     return column[:1] if column.count(column[0]) == len(column) else column
 
 
 def _own_count(append: Append) -> int:
-    """Return how many events are in the last entry: those of earlier moments have entries of their own."""
+    """Return how many events are in the last entry; earlier entries have their own."""
     return append.count - sum(entry.count for entry in append.earlier) if append.earlier else append.count
 
 

@@ -1,4 +1,4 @@
-"""What people did. Each entry is written in the transaction of the act that it tells of."""
+"""Audit entries. Each is written in the transaction of its act."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def audit_columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
 
 
 async def write_audit(db: StatementRunner, entry: AuditEntry | None) -> None:
-    """Write what somebody did, if it was anybody; an act of several parts is written once."""
+    """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
         await db.fetch("write_audit_entries", *audit_columns([entry]))
 
 
 async def list_audit(db: StatementRunner, wanted: AuditFilter) -> list[AuditEntry]:
-    """List entries, newest first, by the index that serves best what is asked for."""
+    """List audit entries, newest first, by the index that fits the filter best."""
     usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
     if wanted.execution_id is not None:
         rows = await db.fetch("list_audit_entries_of_execution", *usual, wanted.user, wanted.execution_id)
@@ -45,6 +45,6 @@ async def list_audit(db: StatementRunner, wanted: AuditFilter) -> list[AuditEntr
 
 
 async def delete_old_audit(db: StatementRunner, before: int, most: int) -> int:
-    """Delete old entries, the oldest first; those that somebody else deletes are theirs to count."""
+    """Delete old audit entries, oldest first; entries that another instance deletes are not counted."""
     count: int = await db.fetchval("delete_old_audit_entries", before, at_most(most))
     return count

@@ -1,4 +1,4 @@
-"""What many ask at the same time goes to the server together: while some of it is on its way, the rest gathers."""
+"""Requests in batches: while one batch is on its way to the server, the next gathers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_AT_ONCE = 100
 
 
 class Batcher(Generic[A, R]):
-    """Asks for many at once; `ask_all` answers in their order.
+    """Sends requests in batches; `ask_all` returns one result for each, in the same order.
 
-    If that fails although the server can be reached, each is asked for alone: one that cannot be answered does not
-    spoil the others. If it cannot be reached, all that went together are told so.
+    If a batch fails although the server can be reached, each request is sent alone: one bad request does not spoil the
+    others. If the server cannot be reached, the whole batch fails.
     """
 
     def __init__(self, ask_all: Callable[[list[A]], Awaitable[list[R]]]) -> None:
@@ -31,11 +31,11 @@ class Batcher(Generic[A, R]):
         self._soon = False
 
     async def ask(self, one: A) -> R:
-        """Ask together with whoever else asks now."""
-        told: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._waiting.append((one, told))
+        """Send a request with the next batch."""
+        done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._waiting.append((one, done))
         self._send_soon()
-        return await told
+        return await done
 
     def _send_soon(self) -> None:
         if not self._soon:
@@ -52,7 +52,7 @@ class Batcher(Generic[A, R]):
 
     def _lane_is_free(self, lane: asyncio.Task[None]) -> None:
         self._lanes.discard(lane)
-        # Not at once: those who were just told may ask more, which then goes along.
+        # Not at once: callers that just got a result may send more, which then joins the batch.
         self._send_soon()
 
     async def _ask(self, group: list[tuple[A, asyncio.Future[R]]]) -> None:
@@ -63,10 +63,10 @@ class Batcher(Generic[A, R]):
                 for one in group:
                     await self._ask([one])
                 return
-            for _, told in group:
-                if not told.done():
-                    told.set_exception(error)
+            for _, done in group:
+                if not done.done():
+                    done.set_exception(error)
             return
-        for (_, told), answer in zip(group, answers, strict=True):
-            if not told.done():  # else whoever asked gave up; what was written is written
-                told.set_result(answer)
+        for (_, done), answer in zip(group, answers, strict=True):
+            if not done.done():  # else the caller has given up; a write is done all the same
+                done.set_result(answer)

@@ -1,4 +1,4 @@
-"""Who drives what, and until when. A claim never waits for anybody; everything else locks heads by their ids."""
+"""Claims and leases. A claim never waits for a lock; everything else locks heads in the order of their ids."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from layover.ports.records import Claim, Lease
     from layover.stores.postgres.database import Row, StatementRunner
 
-# A head that somebody else has locked is about to move: a moment later it can be renewed without waiting.
+# A locked head is about to move. A moment later it can be renewed without waiting for the lock.
 _TRIES = 3
 _BETWEEN_TRIES = 0.02
 
 
 class Found(NamedTuple):
-    """What was claimed, and the time of the server's clock."""
+    """The claims, and the time of the server."""
 
     claims: Claims
     server_time: int
 
 
 async def claim(db: StatementRunner, wish: Claim) -> Found:
-    """Take what is due, or one execution that nobody drives."""
+    """Claim executions that are due, or one execution that no instance drives."""
     if wish.execution_id is not None:
         rows = await db.fetch("claim_one", wish.now, wish.instance, wish.lease_until, wish.execution_id)
     else:
@@ -44,7 +44,7 @@ async def claim(db: StatementRunner, wish: Claim) -> Found:
 
 
 async def _with_commands(db: StatementRunner, taken: list[Row]) -> tuple[Claimed, ...]:
-    """Return what was claimed with the commands that each has not read; they cannot be seen by who takes the lock."""
+    """Return claimed executions with their unread commands, which the claiming statement itself may not see."""
     heads = [head_of(row[:HEAD_COLUMNS]) for row in taken]
     behind = [head for head in heads if head.commands_seq > head.commands_done]
     ids, done = [head.execution_id for head in behind], [head.commands_done for head in behind]
@@ -56,7 +56,7 @@ async def _with_commands(db: StatementRunner, taken: list[Row]) -> tuple[Claimed
 
 
 async def renew(db: StatementRunner, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    """Keep what is driven; return what was lost."""
+    """Renew leases; return the executions that were lost."""
     left = list(dict.fromkeys((lease.execution_id, lease.epoch) for lease in leases))
     lost = set[tuple[str, int]]()
     for tries in range(_TRIES + 1):
@@ -79,7 +79,7 @@ async def release(
     missing: tuple[str, ...],
     held_at: int | None,
 ) -> None:
-    """Give back what is driven."""
+    """Release leases."""
     ids, epochs = [lease.execution_id for lease in leases], [lease.epoch for lease in leases]
     takeovers = [lease.takeovers for lease in leases]
     await db.fetch("release_leases", instance, ids, epochs, wake_at, list(missing) or None, held_at, takeovers)

@@ -1,4 +1,4 @@
-"""Commands from outside: what comes together is written by one statement, under the locks of the heads."""
+"""Commands, written by one statement under the locks of the heads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POINT_COLUMNS = 7
 
 
 async def enqueue(db: StatementRunner, commands: Sequence[Enqueue], now: int) -> list[Enqueued | Refusal]:
-    """Take commands for executions that are not closed."""
+    """Enqueue commands to executions that are open."""
     if not commands:
         return []
     values = (
@@ -46,7 +46,7 @@ async def enqueue(db: StatementRunner, commands: Sequence[Enqueue], now: int) ->
 async def enqueue_while(
     db: Database, commands: Sequence[Enqueue], now: int, standing: Standing
 ) -> list[Enqueued | Refusal]:
-    """Take commands only while a standing is noted: it cannot be changed before they are written."""
+    """Enqueue commands only while the workflow has a status, which cannot change before they are written."""
 
     async def work(tx: Transaction) -> list[Enqueued | Refusal]:
         row = await tx.fetchrow("lock_workflow_status", standing.workflow)
@@ -67,10 +67,10 @@ def _enqueued(command: Enqueue, row: Row) -> Enqueued | Refusal:
 
 
 async def until_seen(work: Callable[[], Awaitable[T]]) -> T:
-    """Do something that writes commands; again, if the same command came in by another way at the same moment.
+    """Run a write of commands; run it again if another instance wrote the same command at the same moment.
 
-    A statement does not see what was written after it began, even if it had to wait for it; the next time it does. In a
-    transaction this has to be around all of it.
+    A statement does not see rows that were written after it began, even if it had to wait for them; the next one does.
+    This has to be around a whole transaction.
     """
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Everything there is, to be moved into another database, or from one."""
+"""Reading a whole database, and writing it into another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ID_BYTES = 16
 
 
 async def sizes(db: StatementRunner, after: str, most: int) -> list[Size]:
-    """Read how large executions are."""
+    """Return the sizes of executions."""
     first = int.from_bytes(key(after)) + 1 if after else 0
     if first.bit_length() > 8 * _ID_BYTES:
         return []
@@ -40,7 +40,7 @@ async def sizes(db: StatementRunner, after: str, most: int) -> list[Size]:
 
 
 async def read_executions(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
-    """Read all there is of executions."""
+    """Read executions with everything that belongs to them."""
     check_ids(execution_ids)
     return await db.transact(lambda tx: _read_executions(tx, sorted(set(execution_ids))))
 
@@ -81,7 +81,7 @@ async def _read_executions(tx: Transaction, ids: list[str]) -> list[Whole]:
 async def _by_execution(
     tx: Transaction, statement: str, read: Callable[[Sequence[Any]], T], *values: object
 ) -> defaultdict[str, list[T]]:
-    """Return what a statement reads, by the executions that its first column names."""
+    """Return the rows of a statement by the execution in their first column."""
     found: defaultdict[str, list[T]] = defaultdict(list)
     for id_, *columns in await tx.fetch(statement, *values):
         found[id_].append(read(columns))
@@ -95,19 +95,19 @@ async def kept_signals(db: StatementRunner, after: str, most: int) -> list[KeptS
 
 
 async def used_rates(db: StatementRunner, after: str, most: int) -> list[UsedRate]:
-    """Read what is used of rates."""
+    """Read until when rates are used."""
     rows = await db.fetch("rates_after", after, at_most(most))
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
 async def write_batch(db: Database, batch: Batch) -> None:
-    """Write what is not there yet; what is there already is an error, and nothing of the batch is written."""
+    """Write a batch of another database. A row that exists is an error, and nothing is written then."""
     await _prepare_weeks(db, batch)
     await db.transact(lambda tx: _write_batch(tx, batch))
 
 
 async def _prepare_weeks(db: Database, batch: Batch) -> None:
-    """See that logs come to lie where they would if they had been written here, each in the partition of its week."""
+    """Create the partitions that the logs of a batch belong in."""
     weeks = sorted({weekly_partitions.week_of(whole.row.info.created_at) for whole in batch.wholes})
     for (era,) in await db.fetch("weeks_without_partition", weeks) if weeks else ():
         await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)

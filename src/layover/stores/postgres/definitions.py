@@ -1,4 +1,4 @@
-"""Keeping definitions. A version never changes; the same definition twice in a row is one version."""
+"""Definitions. A version never changes; the same definition twice in a row is one version."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 async def save(db: Database, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None) -> Version:
-    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
+    """Save a definition as the newest version, unless it is that already. A deleted workflow becomes active again."""
     by, entries = (audit.user, [audit]) if audit is not None else ("", [])
     while True:
         row = await db.fetchrow("save_version", workflow, hash_, document, now, by, *audit_columns(entries))
         if row is not None:
             return version_of(row)
-        # Somebody else took the number while we looked; whoever did is done, so this cannot go on for ever.
+        # Another instance took the number meanwhile; the next try sees its version.

@@ -1,4 +1,4 @@
-"""What was answered to requests that may come again."""
+"""Replies to requests with an idempotency key, which a client may repeat."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 async def begin_reply(db: StatementRunner, reply: Reply, now: int) -> Reply | None:
-    """Note that a request is being worked at, or find what is known of it."""
+    """Record that a request is in progress, or return its reply or the request in progress."""
     while True:
         ((is_noted, *known),) = await db.fetch("begin_reply", *astuple(reply), now)
         if is_noted:
             return None
         if known[0] is not None:
             return reply_of(known)
-        # Somebody else noted or forgot it while we looked; whoever did is done, so this cannot go on for ever.
+        # Another instance wrote or deleted the record meanwhile; the next try sees that.
 
 
 async def end_reply(db: StatementRunner, reply: Reply) -> None:
-    """Keep what was answered first; a place that another request has taken meanwhile is left to it."""
+    """Store the reply, unless there is one, or another request has taken the key meanwhile."""
     await db.fetch("end_reply", *astuple(reply))
 
 
 async def delete_unfinished_reply(db: StatementRunner, scope: str, key: str) -> None:
-    """Forget that a request was worked at; what was answered stays."""
+    """Delete the record of a request in progress; a reply stays."""
     await db.fetch("delete_unfinished_reply", scope, key)
 
 
 async def delete_expired_replies(db: StatementRunner, now: int, most: int) -> int:
-    """Delete what is no longer kept, the oldest first; what somebody else deletes is theirs to count."""
+    """Delete expired replies, oldest first; replies that another instance deletes are not counted."""
     count: int = await db.fetchval("delete_expired_replies", now, at_most(most))
     return count

@@ -1,7 +1,6 @@
-"""What is wrong with a database and cannot be seen through the port: rows that belong to nothing.
+"""Faults of a database that the port does not show: rows without an execution.
 
-Damage is not looked for: it is the server that keeps the pages, and whoever runs it has tools for that (`pg_amcheck`,
-checksums).
+Damage is not looked for: that is for the tools of the server (`pg_amcheck`, checksums).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def faults(db: Database) -> list[Fault]:
-    """Return what none of our statements can have written."""
+    """Return rows that no statement of ours can have left."""
 
     async def look(tx: Transaction) -> list[Fault]:
         await tx.fetch("allow_sequential_scans")

@@ -1,8 +1,8 @@
-"""Who may begin when only so many may.
+"""Admission of executions under limits.
 
-Whatever counts under a name is done under the lock of that name, held until the end of the transaction. Locks are taken
-in one order: the execution that asks, the name of its slots, the names of rates by the alphabet, then heads, by one
-`enqueue`; what is kept here is written after it.
+A limit is read and changed under the lock of its name, held until the end of the transaction. Locks are taken in one
+order: the execution, the name of its slots, the names of rates in alphabetical order, then heads, by one `enqueue`.
+Places are written after that.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from layover.ports.records import Place, Wish
     from layover.stores.postgres.database import Database, StatementRunner
 
-_AT_ONCE = 10  # of a line: usually one gets the slot that another gives back
-_FRONT = (-(2**63), "00000000-0000-0000-0000-000000000000")  # before all that are in line
+_AT_ONCE = 10  # places of a queue to read at once: usually one gets the slot that was released
+_FRONT = (-(2**63), "00000000-0000-0000-0000-000000000000")  # before the whole queue
 
 
 class _Names(NamedTuple):
-    """What a place is under."""
+    """The names of the limits of a place."""
 
     slots: str | None
     rate: str | None
 
 
 async def admit(db: Database, wish: Wish, now: int) -> Admission:
-    """Let an execution begin if its limits allow it, or keep its place."""
+    """Admit an execution if its limits allow it, or give it a place in the queue."""
     names = _names(place_of(wish, now))
 
     async def work(tx: StatementRunner) -> Admission | _Names:
         return await _admit(tx, wish, names, now)
 
-    while isinstance(told := await until_seen(lambda: db.transact(work)), _Names):
-        names = told  # it has a place since before, by another wish
-    return told
+    while isinstance(result := await until_seen(lambda: db.transact(work)), _Names):
+        names = result  # it has a place from an earlier request, under other names
+    return result
 
 
 async def _admit(tx: StatementRunner, wish: Wish, names: _Names, now: int) -> Admission | _Names:
-    """Do all of it; or nothing, if it has to be done under other names: those are returned."""
+    """Admit under the locks of some names; if the place has other names, do nothing and return those."""
     await _lock(tx, f"execution:{wish.execution_id}", *_locks(names))
     row = await tx.fetchrow("limits_of_execution", wish.execution_id, names.slots, names.rate)
     if row is None or row[0] in CLOSED:
@@ -68,14 +68,14 @@ async def _admit(tx: StatementRunner, wish: Wish, names: _Names, now: int) -> Ad
     spent = dict(used)
     if not place.admitted and (has_room or not place.is_in_line):
         place = _advanced(place, spent, now)
-    if place != was and not await _tell_and_save(tx, [place], now):
+    if place != was and not await _admit_and_save(tx, [place], now):
         return Admission(state="rejected")
     await _save_rates(tx, dict(spent.items() - used.items()))
     return await admission(tx, wish.execution_id) or Admission(state="rejected")
 
 
 def _advanced(place: Place, used: dict[str, int], now: int) -> Place:
-    """Return how things stand for an execution once it has the slot that it wants; `used` is used up with it."""
+    """Return a place with its slot and its start time; `used` is updated with the rate that it takes."""
     if place.is_in_line:
         place = replace(place, held_at=now)
     rate = place.rate
@@ -85,21 +85,21 @@ def _advanced(place: Place, used: dict[str, int], now: int) -> Place:
     return replace(place, admitted=place.start_at is None or place.start_at <= now)
 
 
-async def _tell_and_save(tx: StatementRunner, places: Sequence[Place], now: int) -> list[Place]:
-    """Tell those who are admitted, and write how things stand; return for whom.
+async def _admit_and_save(tx: StatementRunner, places: Sequence[Place], now: int) -> list[Place]:
+    """Send commands to the executions that are admitted, and write the places; return those that were written.
 
-    One that was closed at this very moment is left as it was: whoever closes gives its place back.
+    An execution that was closed at this moment is left as it was: its place is released by the instance that closed it.
     """
     admitted = [place.execution_id for place in places if place.admitted]
-    told = await enqueue(tx, [admit_command(id_) for id_ in admitted], now)
-    closed = {id_ for id_, answer in zip(admitted, told, strict=True) if not isinstance(answer, Enqueued)}
+    taken = await enqueue(tx, [admit_command(id_) for id_ in admitted], now)
+    closed = {id_ for id_, answer in zip(admitted, taken, strict=True) if not isinstance(answer, Enqueued)}
     kept = [place for place in places if place.execution_id not in closed]
     await save_places(tx, kept)
     return kept
 
 
 async def release_slot(db: Database, execution_id: str, now: int) -> list[str]:
-    """Give back a slot or a place in line; return those that were admitted in its stead."""
+    """Release a slot or a place in the queue; return the executions that are admitted now."""
 
     async def work(tx: StatementRunner) -> list[str]:
         return await _release_slot(tx, execution_id, now)
@@ -108,7 +108,7 @@ async def release_slot(db: Database, execution_id: str, now: int) -> list[str]:
 
 
 async def _release_slot(tx: StatementRunner, execution_id: str, now: int) -> list[str]:
-    # While it asks for a place, nobody else sees one yet: without this lock we would leave before it is there.
+    # A place that is being requested is not visible yet: without this lock it would be missed.
     await _lock(tx, f"execution:{execution_id}")
     name: str | None = await tx.fetchval("slots_of_execution", execution_id)
     await _lock(tx, *_locks(_Names(name, None)))
@@ -119,7 +119,7 @@ async def _release_slot(tx: StatementRunner, execution_id: str, now: int) -> lis
     rates = sorted({place.rate.name for place in following if place.rate is not None})
     await _lock(tx, *(f"rate:{rate}" for rate in rates))
     used = {row["name"]: row["used_until"] for row in await tx.fetch("rates_by_name", rates)} if rates else {}
-    advanced = await _tell_and_save(tx, [_advanced(place, used, now) for place in following], now)
+    advanced = await _admit_and_save(tx, [_advanced(place, used, now) for place in following], now)
     await tx.fetch("delete_places", [execution_id, *leaving])
     await _save_rates(tx, used)
     await _make_messages_due_sooner(tx, advanced, now)
@@ -127,7 +127,7 @@ async def _release_slot(tx: StatementRunner, execution_id: str, now: int) -> lis
 
 
 async def _following(tx: StatementRunner, name: str, held: int, leaver: str) -> tuple[list[Place], list[str]]:
-    """Return those in line that there is room for, and those who were ended while they were in line."""
+    """Return the places in the queue that there is room for, and those whose executions have ended meanwhile."""
     following: list[Place] = []
     ended: list[str] = []
     after, is_end = _FRONT, False
@@ -150,14 +150,14 @@ async def _following(tx: StatementRunner, name: str, held: int, leaver: str) -> 
 
 
 async def _make_messages_due_sooner(tx: StatementRunner, places: Sequence[Place], now: int) -> None:
-    """Have what an execution has for itself come due when it may begin."""
+    """Make the messages of executions to themselves due when they may start."""
     if places:
         moments = [max(now, place.start_at or now) for place in places]
         await tx.fetch("make_messages_due_sooner", [place.execution_id for place in places], moments)
 
 
 async def admission(db: StatementRunner, execution_id: str) -> Admission | None:
-    """Tell how things stand."""
+    """Return the admission of an execution, if it is under limits."""
     row = await db.fetchrow("admission_of_execution", execution_id, MOST_HOLDERS)
     if row is None:
         return None
@@ -166,7 +166,7 @@ async def admission(db: StatementRunner, execution_id: str) -> Admission | None:
 
 
 async def delete_unused_rates(db: StatementRunner, now: int) -> int:
-    """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
+    """Delete the rows of rates that are not used any more: a rate without a row counts as unused."""
     return len(await db.fetch("delete_unused_rates", now * 1000))
 
 
@@ -202,7 +202,7 @@ async def _save_rates(tx: StatementRunner, used: Mapping[str, int]) -> None:
 
 
 async def save_places(tx: StatementRunner, places: Sequence[Place]) -> None:
-    """Keep how things stand for executions."""
+    """Store the places of executions."""
     if not places:
         return
     rates = [place.rate for place in places]

@@ -1,7 +1,7 @@
-"""Instances on the same machine: when one of them dies, the others know at once and need not wait for its leases.
+"""Liveness of instances on the same machine: when one dies, the others know at once and need not wait for its leases.
 
-Each holds a lock in a folder that only its user can write to; instances on other machines are never in it, and whoever
-cannot have such a folder does without.
+Each holds a lock in a folder that only its user can write to. Instances on other machines have other folders. Without
+such a folder, an instance does without.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger("layover.postgres")
 
 
 class LocalInstances:
-    """Our own lock, and now and then a look at those of the others."""
+    """The lock of this instance, and now and then a look at those of the others."""
 
     def __init__(self, db: Database, instance: str) -> None:
         self._db = db
@@ -39,14 +39,14 @@ class LocalInstances:
         self._looked_at = 0.0
 
     async def enter(self) -> None:
-        """Say that this instance lives, to whoever is on this machine."""
+        """Take the lock of this instance."""
         try:
             self._locks = await asyncio.to_thread(_held, self._db.address, self._instance)
         except (OSError, StoreError) as error:
             _log.info("neighbours_unknown error=%s", error)
 
     async def look(self, now: int) -> None:
-        """Make due what instances drove that died on this machine; now and then is enough."""
+        """Expire the leases of instances that died on this machine; now and then is enough."""
         if self._locks is None or monotonic() - self._looked_at < _BETWEEN_LOOKS:
             return
         self._looked_at = monotonic()
@@ -56,7 +56,7 @@ class LocalInstances:
                 await self._db.fetch("delete_instances", dead)
 
     def leave(self) -> None:
-        """Give our lock back."""
+        """Release the lock of this instance."""
         if self._locks is not None:
             self._locks.let_go()
             self._locks = None
@@ -69,7 +69,7 @@ def _held(address: Address, instance: str) -> InstanceLocks:
 
 
 def is_dead_here(address: Address, instance: str) -> bool:
-    """Return whether an instance has died on this machine; of one on another machine nothing is known here."""
+    """Return whether an instance has died on this machine; False for instances on other machines."""
     try:
         return is_held(folder_of(address), instance) is False
     except OSError:
@@ -77,7 +77,7 @@ def is_dead_here(address: Address, instance: str) -> bool:
 
 
 def folder_of(address: Address) -> Path:
-    """Return the folder of those who use a database on this machine; it is nobody else's."""
+    """Return the folder for the locks of a database on this machine; raise an error if other users can write to it."""
     private = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"layover-{os.geteuid()}"
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = private.lstat()

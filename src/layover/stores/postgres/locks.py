@@ -1,4 +1,4 @@
-"""Named locks, each held until a moment."""
+"""Named locks, each with an expiry."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 async def take(db: StatementRunner, name: str, holder: str, now: int, until: int) -> bool:
-    """Take a lock that is free or has run out, or keep one that is ours."""
+    """Take a lock that is free or has expired, or renew our own."""
     return await db.fetchrow("take_lock", name, holder, now, until) is not None
 
 
 async def release(db: StatementRunner, name: str, holder: str) -> None:
-    """Give a lock back."""
+    """Release a lock."""
     await db.fetch("release_lock", name, holder)

@@ -1,8 +1,8 @@
-"""Changing the shape of tables beside those who use them.
+"""The lock under which tables are changed while instances use them.
 
-One at a time for each schema, in one transaction on a connection of its own, so that it is done entirely or not at all.
-The lock ends with the transaction, which a pooler keeps on one connection. A change of shape waits for whoever uses the
-table, and whoever comes later waits behind it: so it waits for a moment only.
+A schema is changed by one process at a time, in one transaction on a connection of its own, so that a change is done
+entirely or not at all. The lock ends with the transaction, which a pooler keeps on one connection. A change of a table
+waits for the statements that use it, and later statements wait behind the change: so it waits only for a moment.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from layover.stores.postgres.address import Address
 
-PATIENCE = 500  # milliseconds for which others may be held up
-FOR_LONG = 86_400.0  # seconds: a step that copies a table takes as long as it takes
+PATIENCE = 500  # milliseconds for which other statements may be held up
+FOR_LONG = 86_400.0  # seconds: a migration that copies a table takes as long as it takes
 
 
 @asynccontextmanager
 async def own_connection(address: Address) -> AsyncIterator[asyncpg.Connection]:
-    """Give a connection to be used for a while; errors of the driver become ours."""
+    """Open a connection for a while; translate the errors of the driver."""
     try:
         connection = await connect(address)
         try:
@@ -45,11 +45,11 @@ async def own_connection(address: Address) -> AsyncIterator[asyncpg.Connection]:
 async def migration_lock(
     connection: asyncpg.Connection, address: Address, patience: int = PATIENCE, *, turn: int | None = None
 ) -> AsyncIterator[None]:
-    """Be the only one who changes the shape of a schema, in one transaction.
+    """Hold the lock for changes of a schema, in one transaction.
 
-    It waits so many milliseconds for tables that others use, and for its turn.
+    A change waits at most `patience` milliseconds for tables in use, and `turn` milliseconds for the lock.
     """
-    # What others did before us must be seen after the lock, whatever the server takes for its default.
+    # Changes of others must be visible after the lock, whatever the default of the server.
     async with connection.transaction(isolation="read_committed"):
         waiting = patience if turn is None else turn
         await connection.execute(f"SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = {waiting}")
@@ -68,10 +68,10 @@ async def _close(connection: asyncpg.Connection) -> None:
     try:
         await connection.close(timeout=1)
     except OF_DRIVER:
-        connection.terminate()  # what it was used for is over, however it ends
+        connection.terminate()  # its work is over, however the connection ends
 
 
 def migration_lock_key(schema: str) -> int:
-    """Return the lock of whoever changes the shape of a schema."""
+    """Return the key of the lock for changes of a schema."""
     digest = hashlib.sha256(f"the shape of {schema}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)

@@ -1,4 +1,4 @@
-"""What executions want of each other, until it has arrived; and the tokens that others report with."""
+"""Messages between executions until they are delivered, and the tokens of callbacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Message, Wait
     from layover.stores.postgres.database import StatementRunner
 
-_Turn: TypeAlias = "tuple[int, str, int, str]"  # a moment, and what a message is known by
+_Turn: TypeAlias = "tuple[int, str, int, str]"  # a time, and the key of a message
 
 _BEFORE_ALL: _Turn = (-(2**63), "00000000-0000-0000-0000-000000000000", -(2**63), "")
 _MORE_EACH_TIME = 4
@@ -24,9 +24,10 @@ _MOST_CANDIDATES = 20_000
 async def outbox(db: StatementRunner, now: int, most: int) -> Outbox:
     """Read messages that are due, and when the next one is.
 
-    A message is due when all before it to the same destination are. Candidates come by their own time, which is never
-    after their turn: so everything that has its turn by the time of the last candidate is known, and if it is enough,
-    nothing more is read. What is held up does not count: a crowd of such messages hides nobody.
+    A message is due when all earlier messages of its sender to the same destination are. Candidates are read in the
+    order of their own time, which is never after their turn: so all messages whose turn comes before the last candidate
+    are known, and if they are enough, nothing more is read. Messages that are held up do not count, so any number of
+    them hides no other.
     """
     most = chunk = at_most(most)
     due: list[tuple[_Turn, Message]] = []
@@ -34,7 +35,7 @@ async def outbox(db: StatementRunner, now: int, most: int) -> Outbox:
     while True:
         rows = await db.fetch("due_messages", now, most, chunk, *last)
         next_due, undispatched_since, candidates, *last_columns = rows[0][:7]
-        # One row is always there, for what is told besides.
+        # There is always one row, for the other results.
         due += [_with_turn(turn, message_of(row)) for turn, *row in (row[7:] for row in rows) if turn is not None]
         due = sorted(due, key=lambda one: one[0])[:most]
         if not candidates or candidates < chunk:
@@ -53,18 +54,18 @@ def _with_turn(at: int, message: Message) -> tuple[_Turn, Message]:
 
 
 async def delete_delivered(db: StatementRunner, messages: Sequence[Message]) -> None:
-    """Forget messages that have arrived."""
+    """Delete messages that were delivered."""
     senders, destinations = [one.sender for one in messages], [one.destination for one in messages]
     await db.fetch("delete_messages", senders, destinations, [one.n for one in messages])
 
 
 async def postpone(db: StatementRunner, message: Message, due_at: int) -> None:
-    """Keep a message for later."""
+    """Postpone a message."""
     await db.fetch("postpone_message", message.sender, message.destination, message.n, due_at)
 
 
 async def outgoing(db: StatementRunner, sender: str) -> list[Message]:
-    """Read the messages of one execution that have not arrived, in the order in which they were written."""
+    """Read the undelivered messages of an execution in the order in which they were written."""
     return [message_of(row) for row in await db.fetch("messages_of_sender", sender)]
 
 

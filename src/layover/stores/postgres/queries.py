@@ -1,4 +1,4 @@
-"""What readers ask for. Each call is one statement, and so sees one moment of the database."""
+"""Queries. Each is one statement, and so sees one moment of the database."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
 
 
-# A list begins beyond any row: what is compared in any case can be sought in an index.
+# A first page begins beyond any row: the same comparison then serves every page, and uses the index.
 _OLDEST = (-(2**63), "")
 _LONGEST = (-(2**63), "00000000-0000-0000-0000-000000000000")
 _WAITING = frozenset({"open", "answered"})
@@ -45,9 +45,9 @@ _KINDS: tuple[str, ...] = get_args(PointKind)
 
 
 async def load_for_all(db: StatementRunner, wanted: Sequence[Sequence[str]]) -> list[list[Loaded | None]]:
-    """Read what states are made from, for several who ask.
+    """Read the snapshots and entries from which states are rebuilt, for several callers.
 
-    Head, snapshot and entries come from one statement: between two, the log could grow, or be deleted with the rest.
+    Head, snapshot and entries come from one statement: between two, the log could grow or be purged.
     """
     check_ids(execution_id for execution_ids in wanted for execution_id in execution_ids)
     distinct = list(dict.fromkeys(execution_id for execution_ids in wanted for execution_id in execution_ids))
@@ -60,13 +60,13 @@ def _loaded(row: Row) -> Loaded:
     return Loaded(
         **asdict(execution_of(row[:EXECUTION_COLUMNS])),
         snapshot=snapshot,
-        # A log without entries has no list of them.
+        # Without entries the columns are NULL.
         entries=tuple(map(entry_of, zip(*(column or () for column in columns), strict=True))),
     )
 
 
 async def commands_after(db: StatementRunner, execution_id: str, after: int) -> list[Command]:
-    """Read the commands of an execution that came after one of them."""
+    """Read the commands of an execution after one of them."""
     check_ids([execution_id])
     return [command_of(row) for row in await db.fetch("commands_after", execution_id, after)]
 
@@ -74,7 +74,7 @@ async def commands_after(db: StatementRunner, execution_id: str, after: int) -> 
 async def commands_of_executions(
     db: StatementRunner, execution_ids: Sequence[str], afters: Sequence[int]
 ) -> dict[str, list[Command]]:
-    """Read the commands of executions that came after one of theirs; one without any is not among them."""
+    """Read the commands of executions, each after one of them; executions without any are left out."""
     found: dict[str, list[Command]] = {}
     for execution_id, *columns in await db.fetch("commands_of_executions", execution_ids, afters):
         found.setdefault(execution_id, []).append(command_of(columns))
@@ -82,7 +82,7 @@ async def commands_of_executions(
 
 
 async def is_taken(db: StatementRunner, execution_id: str, source: str) -> bool:
-    """Return whether an execution was sent a command from a source before."""
+    """Return whether an execution has a command from a source."""
     return await db.fetchval("command_by_source", execution_id, source) is not None
 
 
@@ -93,7 +93,7 @@ async def heads(db: StatementRunner, execution_ids: Sequence[str]) -> list[Head 
 
 
 async def unread(db: StatementRunner, seen: Sequence[tuple[str, int]]) -> list[str]:
-    """Return those executions that have commands beyond the number that their driver has seen."""
+    """Return the executions that have more commands than their driver has seen."""
     ids = [execution_id for execution_id, _ in seen]
     check_ids(ids)
     return [row[0] for row in await db.fetch("executions_with_unread_commands", ids, [n for _, n in seen])]
@@ -119,13 +119,13 @@ async def paused(db: StatementRunner, wanted: PausedFilter) -> list[ExecutionRow
 
 
 async def history(db: StatementRunner, execution_id: str, since: int, limit: int) -> list[Entry]:
-    """Read the log from the entry that holds an event on."""
+    """Read the log, beginning with the entry that holds an event."""
     check_ids([execution_id])
     return [entry_of(row) for row in await db.fetch("history", execution_id, since, at_most(limit))]
 
 
 async def points(db: StatementRunner, wanted: PointFilter) -> list[PointRow]:
-    """List pause points, oldest first, by the index that serves best what is asked for."""
+    """List pause points, oldest first, by the index that fits the filter best."""
     after = wanted.after if wanted.after is not None else _OLDEST
     usual = (wanted.workflow, wanted.kind, wanted.status or None, at_most(wanted.limit), *after)
     if wanted.execution_id is not None:
@@ -139,7 +139,7 @@ async def points(db: StatementRunner, wanted: PointFilter) -> list[PointRow]:
 
 
 async def _waiting(db: StatementRunner, wanted: PointFilter, usual: tuple[object, ...]) -> list[Row]:
-    """Read points that are not done with."""
+    """Read open or answered points."""
     match wanted.workflow, wanted.kind:
         case None, None:
             return await db.fetch("list_waiting_points", *usual)
@@ -152,13 +152,13 @@ async def _waiting(db: StatementRunner, wanted: PointFilter, usual: tuple[object
 
 
 async def point_by_id(db: StatementRunner, point_id: str) -> PointRow | None:
-    """Find a pause point, be it closed."""
+    """Find a pause point, also a closed one."""
     row = await db.fetchrow("point_by_id", point_id)
     return point_of(row) if row is not None else None
 
 
 async def gauges(db: Database, now: int, before: int) -> Gauges:
-    """Tell how things stand."""
+    """Count executions by status, due ones, unread commands and long pauses."""
 
     async def look(tx: Transaction) -> Gauges:
         await tx.fetch("allow_sequential_scans")
@@ -193,10 +193,10 @@ async def versions(db: StatementRunner, workflow: str | None) -> list[Version]:
     """List the versions of a workflow, or the newest of every workflow."""
     if workflow is not None:
         return [version_of(row) for row in await db.fetch("versions_of_workflow", workflow)]
-    # The index has names and numbers the other way round.
+    # The statement reads the index backwards.
     return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]
 
 
 async def workflows(db: StatementRunner, after: str, limit: int) -> list[Version]:
-    """List the newest versions of workflows whose names come after one, by name."""
+    """List the newest versions of workflows, by name, after one of them."""
     return [version_of(row) for row in await db.fetch("latest_versions_after", after, at_most(limit))]

@@ -1,6 +1,6 @@
-"""Renewing leases from another thread, over a connection that nobody else uses.
+"""Lease renewals from another thread, over a connection of their own.
 
-A connection that was silent for too long is not asked again: the next renewal opens another one.
+A connection that did not answer in time is closed: the next renewal opens another one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PostgresRenewals:
-    """One connection on an event loop of its own, which runs while something is renewed."""
+    """Renews leases over one connection, on an event loop of its own."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -34,11 +34,11 @@ class PostgresRenewals:
         self._connection: asyncpg.Connection | None = None
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
-        """Keep what is driven; return what was lost."""
+        """Renew leases; return the executions that were lost."""
         return self._runner.run(self._within(timeout, instance, leases, until))
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._drop()
         self._runner.close()
 

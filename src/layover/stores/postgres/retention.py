@@ -1,4 +1,4 @@
-"""Deleting what nobody needs any more."""
+"""Purging executions that have ended."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 async def purgeable_executions(db: StatementRunner, before: int, most: int, workflow: str | None) -> list[str]:
-    """Read executions that were closed before a moment and are done with everything, the oldest first."""
+    """Return executions that closed before a moment and have nothing left to do, oldest first."""
     return [row[0] for row in await db.fetch("purgeable_executions", before, at_most(most), workflow)]
 
 
 async def purge(db: Database, execution_ids: Sequence[str], before: int | None) -> int:
     """Delete all there is of executions that are done.
 
-    The second statement begins when the heads are locked: what it sees then stays so, for only whoever has the head of
-    an execution can add to what belongs to it. Of a parent no more can come either that matters here: the start of a
-    child is in its outbox before the child is there, or never.
+    The second statement begins after the heads are locked. What it sees does not change: rows are added to an execution
+    only under the lock of its head. A parent adds nothing that matters either: the start of a child is in the outbox of
+    the parent before the child exists, or never.
     """
 
     async def delete(tx: Transaction) -> int:

@@ -1,4 +1,4 @@
-"""What arrives from outside by name and key, and who waits for it."""
+"""Signals, and the pause points that wait for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def store_signal(db: StatementRunner, signal: Signal, audit: AuditEntry | None) -> bool:
-    """Keep a signal, unless it is there."""
+    """Store a signal, unless it was stored before; return whether it was stored now."""
     values = (signal.id, signal.name, signal.key, signal.at, signal.data)
     if audit is not None:
         return await db.fetchrow("insert_signal_audited", *values, *astuple(audit)) is not None
@@ -25,7 +25,7 @@ async def store_signal(db: StatementRunner, signal: Signal, audit: AuditEntry | 
 
 
 async def waits(db: StatementRunner, name: str, key: str) -> list[Wait]:
-    """Read who waits, in the order of the points."""
+    """Read the pause points that wait for a signal, in the order of their ids."""
     return [wait_of(row) for row in await db.fetch("waits_for_signal", name, key)]
 
 
@@ -35,16 +35,16 @@ async def signals(db: StatementRunner, name: str, key: str, since: int) -> list[
 
 
 async def undispatched(db: StatementRunner, before: int, most: int) -> list[Signal]:
-    """Read signals whose waits have not all been told."""
+    """Read signals that were not yet sent to all pause points that wait for them."""
     return [signal_of(row) for row in await db.fetch("undispatched_signals", before, at_most(most))]
 
 
 async def mark_dispatched(db: StatementRunner, ids: Sequence[str]) -> None:
-    """Note that all who waited have been told."""
+    """Record that signals were sent to all pause points that wait for them."""
     await db.fetch("mark_signals_dispatched", ids)
 
 
 async def delete_old_signals(db: StatementRunner, before: int, most: int) -> int:
-    """Delete old signals, the oldest first; those that somebody else deletes are theirs to count."""
+    """Delete old signals, oldest first; signals that another instance deletes are not counted."""
     count: int = await db.fetchval("delete_old_signals", before, at_most(most))
     return count

@@ -1,7 +1,8 @@
-"""Weeks: what began in one week has its log in one partition, which goes as a whole when nothing of it is needed.
+"""Weekly partitions: executions that began in the same week have their logs in one partition.
 
-The partitions of this week and the next ones are made ahead of time; without one, rows lie in the default partition and
-go one by one. A partition is dropped instead of its rows being deleted, so purging costs the same whatever was logged.
+When none of them is needed any more, the partition is dropped: that costs the same however much was logged. Partitions
+for this week and the next ones are created ahead of time. Without one, rows are in the default partition and are
+deleted one by one.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 WEEK = 604_800_000  # milliseconds
 _AHEAD = 2
 _BETWEEN_TRIES = 3_600_000  # milliseconds
-_LONGEST_LOOK = 2_000  # milliseconds for which the server may look for rows of a week in the default partition
+_LONGEST_LOOK = 2_000  # milliseconds for which the server may search the default partition for rows of a week
 
-# Others use the tables, somebody else made it, rows of it lie in the default partition, or we may not: it can wait.
+# The tables are in use, another instance was first, the default partition has rows of the week, or we lack the right.
 _CAN_WAIT = (
     StoreUnavailable,
     asyncpg.LockNotAvailableError,
@@ -42,14 +43,15 @@ _not_before: WeakKeyDictionary[Database, int] = WeakKeyDictionary()
 
 
 def week_of(created_at: int) -> int:
-    """Return the week of a moment, counted from 1970."""
+    """Return the week of a time, counted from 1970."""
     return created_at // WEEK
 
 
 async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
-    """See that there are partitions for this week and the next ones.
+    """Create the partitions for this week and the next ones.
 
-    When they are there it is one read. What cannot be made is left for later: its rows lie in the default partition.
+    If they exist, this is one read. If one cannot be created, that is tried later: its rows go to the default
+    partition.
     """
     this = week_of(now)
     wanted = [era for era in range(this, this + _AHEAD + 1) if era >= 0]
@@ -67,7 +69,7 @@ async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
 
 
 async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> list[int]:
-    """Drop the partitions of weeks that were over at a moment and of which no execution is left; return the weeks."""
+    """Drop the partitions of weeks that ended before a time and have no executions left; return the weeks."""
     found: list[int] = []
     for era in await _ended(db, before):
         if await db.fetchval("has_executions_between", *_bounds(era)) or await db.fetchval(
@@ -86,7 +88,7 @@ async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> lis
 
 
 async def purgeable_weeks(db: Database, before: int) -> list[int]:
-    """Return weeks of which every execution was closed before a moment and has, like its parent, nothing to send."""
+    """Return the weeks whose executions all closed before a time and have, like their parents, no messages left."""
     found: list[int] = []
     for era in await _ended(db, before):
         moments = _bounds(era)
@@ -98,10 +100,10 @@ async def purgeable_weeks(db: Database, before: int) -> list[int]:
 
 
 async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> int:
-    """Delete all there is of weeks that are expendable; return how many executions that were.
+    """Purge weeks whose executions all may be purged; return how many executions that were.
 
-    Each week goes in one transaction that holds the heads of all its executions. If one of them is in use or is not
-    expendable any more, the week stays as it is.
+    Each week is one transaction that locks the heads of all its executions. If one of them is in use or is needed
+    again, the week stays as it is.
     """
     count = 0
     for era in await purgeable_weeks(db, before):
@@ -118,7 +120,7 @@ async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> in
 
 
 async def _ended(db: Database, before: int) -> list[int]:
-    """Return the weeks with a partition that were over at a moment."""
+    """Return the weeks with a partition that ended before a time."""
     return [era for (era,) in await db.fetch("ended_partitions", week_of(before))]
 
 
@@ -129,11 +131,11 @@ def _bounds(era: int) -> tuple[int, int]:
 async def _make(connection: asyncpg.Connection, db: Database, era: int) -> None:
     tables = Transaction(connection, db.sql)
     if not await tables.fetch("weeks_without_partition", [era]):
-        return  # somebody else has just made it
+        return  # another instance has just created it
     if await tables.fetchval("default_partition_has_week", era):
         raise StoreUnavailable("Rows of this week are in the default partition.", code="in_default")
     await connection.execute(f"SET LOCAL statement_timeout = {_LONGEST_LOOK}")
-    # A table of its own first: to be attached keeps nobody from inserting into the others.
+    # A table that is attached afterwards does not block inserts into the other partitions.
     make = f"CREATE TABLE layover.events_{era} (LIKE layover.events INCLUDING ALL)"
     attach = f"ALTER TABLE layover.events ATTACH PARTITION layover.events_{era} FOR VALUES IN ({era})"
     await connection.execute(in_schema(make, db.address.schema))
@@ -141,7 +143,7 @@ async def _make(connection: asyncpg.Connection, db: Database, era: int) -> None:
 
 
 async def _drop(connection: asyncpg.Connection, db: Database, era: int) -> None:
-    """Drop a partition, unless an execution of its week has come; nobody appends meanwhile."""
+    """Drop a partition, unless its week has got an execution; appends wait meanwhile."""
     lock = in_schema("LOCK TABLE ONLY layover.events IN ACCESS EXCLUSIVE MODE", db.address.schema)
     await connection.execute(lock)
     if await connection.fetchval(db.sql["has_executions_between"], *_bounds(era)):

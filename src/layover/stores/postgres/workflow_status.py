@@ -1,4 +1,4 @@
-"""Which workflows may be started."""
+"""The status of workflows, which says whether they may be started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def set_workflow_status(db: Database, standing: Standing, audit: AuditEntry | None) -> None:
-    """Note how a workflow stands."""
+    """Set the status of a workflow."""
 
     async def work(tx: Transaction) -> None:
         await tx.fetch("set_workflow_status", *astuple(standing))
@@ -28,7 +28,7 @@ async def set_workflow_status(db: Database, standing: Standing, audit: AuditEntr
 
 
 async def workflow_statuses(db: StatementRunner, workflows: Sequence[str] | None) -> list[Standing]:
-    """Read how workflows stand, in the order of their names."""
+    """Read the status of workflows, in the order of their names."""
     rows = (
         await db.fetch("list_workflow_statuses")
         if workflows is None

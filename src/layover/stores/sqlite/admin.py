@@ -1,6 +1,6 @@
-"""What can be seen of a database file from beside it: who has it open, the shape of its tables, and its place.
+"""Administration of a database file: which instances have it open, its migrations, and whether its folder will do.
 
-It is asked without opening the store, also of a file that this release cannot use.
+These functions do not open the store, so they also work on a file that this release cannot use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from layover.stores.sqlite.connection import check_library, connect, locks_besid
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 
 _SUFFIX = ".lock"
-_COMMANDS = ("purge-", "migrate-")  # they have the file open for a while, and drive nothing
+_COMMANDS = ("purge-", "migrate-")  # commands, which open the file for a while and drive nothing
 
 
 def living_instances(path: Path, *, but: str = "") -> list[str]:
@@ -30,7 +30,7 @@ def living_instances(path: Path, *, but: str = "") -> list[str]:
 
 
 def shape_of(path: Path) -> Shape:
-    """Return how far the tables of a file are."""
+    """Return the last migration of a file."""
     newest = migrations()[-1].number
     if not path.is_file() or not path.stat().st_size:
         return Shape(None, newest)
@@ -41,13 +41,13 @@ def shape_of(path: Path) -> Shape:
 
 
 def library() -> str:
-    """Return the version of the SQLite library; one that is known to lose data is an error."""
+    """Return the version of the SQLite library; raise an error for one that is known to lose data."""
     check_library()
     return str(apsw.sqlite_lib_version())
 
 
 def try_lock(folder: Path) -> None:
-    """Take a lock in a folder as an instance does, and see that nobody else could."""
+    """Take a lock in a folder as an instance does; raise an error if it could be taken again."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".layover-try-") as place:
         path = Path(place) / "try.db"
         lock = InstanceLocks(locks_beside(path), "doctor")

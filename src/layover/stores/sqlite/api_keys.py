@@ -1,4 +1,4 @@
-"""Keys that the API is used with."""
+"""API keys, stored as hashes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def add(db: apsw.Connection, key: Key, audit: AuditEntry) -> None:
-    """Keep a key."""
+    """Store an API key."""
     insert(db, key)
     write_audit(db, audit)
 
 
 def replace(db: apsw.Connection, key_id: str, by: Key, ends_at: int, audit: AuditEntry) -> bool:
-    """Keep a key in the place of one that nobody has ended or replaced."""
+    """Store an API key that replaces another, unless that one has ended or was replaced."""
     db.execute(SQL["end_replaced_api_key"], {"id": key_id, "ends_at": ends_at})
     if db.changes() != 1:
         return False
@@ -35,7 +35,7 @@ def replace(db: apsw.Connection, key_id: str, by: Key, ends_at: int, audit: Audi
 
 
 def end(db: apsw.Connection, key_id: str, now: int, audit: AuditEntry) -> bool:
-    """End a key, unless it has ended."""
+    """End an API key, unless it has ended."""
     db.execute(SQL["end_api_key"], {"id": key_id, "now": now})
     if db.changes() != 1:
         return False
@@ -53,11 +53,11 @@ def insert(db: apsw.Connection, key: Key) -> None:
 
 
 def by_hash(db: apsw.Connection, hash_: bytes) -> Key | None:
-    """Find a key, be it ended."""
+    """Find an API key, also one that has ended."""
     row = db.execute(SQL["api_key_by_hash"], {"hash": hash_}).fetchone()
     return key_of(row) if row is not None else None
 
 
 def keys(db: apsw.Connection, after: str, limit: int) -> list[Key]:
-    """List keys in the order of their ids."""
+    """List API keys in the order of their ids."""
     return [key_of(row) for row in db.execute(SQL["list_api_keys"], {"after": after, "most": at_most(limit)})]

@@ -1,8 +1,8 @@
 """Appends: the only way an execution moves. Runs on the writer's connection, inside its transaction.
 
-Whoever holds the write lock is alone, so a row that was read is still the same when it is written. An append compares
-in its `UPDATE`; only one that does not pass asks why. The statements of this path take their values by place, in the
-order in which their names first appear: that is a quarter faster than by name.
+The writer holds the write lock, so a row that was read is still the same when it is written. An append compares in its
+`UPDATE`; only if that changes no row is the reason read. The hot statements take their values by position, in the order
+in which their names first appear: that is a quarter faster than by name.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from layover.ports.records import Append, Command, NewExecution, PointChange
 
 _APPEND = SQL["append"]
-_APPEND_ALIKE = SQL["append_keeping_status"]
-_APPEND_RESTING = SQL["append_and_rest"]
-_APPEND_MISSING = SQL["append_and_wait_for_functions"]
+_APPEND_KEEPING_STATUS = SQL["append_keeping_status"]
+_APPEND_AND_REST = SQL["append_and_rest"]
+_APPEND_AND_WAIT = SQL["append_and_wait_for_functions"]
 
 
 def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
-    """Write what passes; return what became of each."""
+    """Write the appends that pass; return the outcome of each."""
     cursor = db.cursor()
     entries: list[tuple[bytes, int, int, int, bytes]] = []
     closed: list[tuple[str]] = []
@@ -59,7 +59,7 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
                 entries += [(id_, one.seq, one.count, one.at, one.events) for one in append.earlier]
                 earlier = sum(one.count for one in append.earlier)
                 first, count = first + earlier, count - earlier
-            if count:  # what only takes note of commands, or only rests, leaves nothing in the log
+            if count:  # an append that only reads commands, or only rests, adds nothing to the log
                 entries.append((id_, first, count, append.at, append.events))
     cursor.executemany(SQL["insert_entries"], entries)
     cursor.executemany(SQL["delete_waits"], closed)
@@ -67,7 +67,7 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
 
 
 def commit_informed(db: apsw.Connection, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
-    """Write an append; one that does not know all commands is decided again here, where nobody can send more."""
+    """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
     (outcome,) = commit(db, [append])
     if outcome.verdict == "uninformed":
         (outcome,) = commit(db, checked_appends([decide(outcome.commands)]))
@@ -78,25 +78,25 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     expected, epoch, seen, rest = append.expected_seq, append.epoch, append.commands_seen, append.rest
     last_seq, at, db = expected + append.count, append.at, cursor.connection
     if rest is None:
-        # Most steps leave the status as it is. What names it would write it anew in every index that has it.
-        cursor.execute(_APPEND_ALIKE, (last_seq, epoch, seen, id_, append.owner, expected, append.status))
+        # Most appends keep the status. A statement that sets it would rewrite it in every index that holds it.
+        cursor.execute(_APPEND_KEEPING_STATUS, (last_seq, epoch, seen, id_, append.owner, expected, append.status))
         if db.changes() == 0:
             cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, at, id_, append.owner, expected))
     elif not rest.missing:
         since = rest.paused_at
         values = (last_seq, epoch, append.status, seen, since, at, rest.wake_at, id_, append.owner, expected)
-        cursor.execute(_APPEND_RESTING, values)
+        cursor.execute(_APPEND_AND_REST, values)
     else:
-        kept = encode_types(rest.missing)
-        told = (last_seq, epoch, append.status, seen, rest.paused_at, at)
-        cursor.execute(_APPEND_MISSING, (*told, rest.wake_at, kept, id_, append.owner, expected))
+        missing = encode_types(rest.missing)
+        first = (last_seq, epoch, append.status, seen, rest.paused_at, at)
+        cursor.execute(_APPEND_AND_WAIT, (*first, rest.wake_at, missing, id_, append.owner, expected))
     if db.changes() == 1:
         return Outcome(verdict="passed", commands_seq=seen)
     return _why_not(db, id_, append)
 
 
 def _move_keeping(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
-    """Move an execution on without progress: how often it was taken over stays as it is. That is rare."""
+    """Move an execution without progress: its count of takeovers stays as it is. That is rare."""
     head = head_by_id(cursor.connection, id_)
     outcome = _move(cursor, id_, append)
     if head is not None and outcome.verdict == "passed":
@@ -157,7 +157,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
 
 
 def _derive(db: apsw.Connection, id_: bytes, append: Append) -> None:
-    """Write what follows from the events: rows of points, a snapshot, how it ended."""
+    """Write what follows from the events: points, a snapshot, the outcome."""
     for change in append.points:
         change_point(db, id_, append.at, change)
     if append.snapshot is not None:
@@ -173,7 +173,7 @@ def _derive(db: apsw.Connection, id_: bytes, append: Append) -> None:
 
 
 def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
-    """Write what it wants of others, and what lets others report to it."""
+    """Write messages to others, and tokens for callbacks."""
     for message in append.messages:
         values = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
         db.execute(SQL["insert_messages"], values)
@@ -186,17 +186,17 @@ def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
 
 
 def write_tags(db: apsw.Connection, id_: bytes, info: NewExecution) -> None:
-    """Let an execution be found by its tags."""
+    """Write the tags by which an execution can be found."""
     db.executemany(SQL["insert_tags"], [(tag, info.created_at, id_) for tag in info.tags])
 
 
 def encode_types(types: tuple[str, ...]) -> str | None:
-    """Return node types as they are kept."""
+    """Return node types as they are stored."""
     return msgspec.json.encode(types).decode() if types else None
 
 
 def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) -> None:
-    """Write what became of a pause point."""
+    """Write a change of a pause point."""
     match change:
         case OpenedPoint(point=point, schema=schema):
             db.execute(

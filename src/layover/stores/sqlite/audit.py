@@ -1,4 +1,4 @@
-"""What people did. Each entry is written in the transaction of the act that it tells of."""
+"""Audit entries. Each is written in the transaction of its act."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _NEWEST = (2**63 - 1, "")
 
 
 def write_audit(db: apsw.Connection, entry: AuditEntry | None) -> None:
-    """Write what somebody did, if it was anybody; an act of several parts is written once."""
+    """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
         db.execute(SQL["write_audit_entries"], astuple(entry))
 
 
 def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
-    """List entries, newest first."""
+    """List audit entries, newest first."""
     after_at, after_id = wanted.after or _NEWEST
     values: dict[str, apsw.SQLiteValue] = {
         "user": wanted.user,
@@ -47,6 +47,6 @@ def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
 
 
 def delete_old_audit(db: apsw.Connection, before: int, most: int) -> int:
-    """Delete old entries, the oldest first."""
+    """Delete old audit entries, oldest first."""
     db.execute(SQL["delete_old_audit_entries"], {"before": before, "most": at_most(most)})
     return db.changes()

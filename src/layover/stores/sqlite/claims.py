@@ -1,4 +1,4 @@
-"""Who drives what, and until when. Runs on the writer's connection, inside its transaction."""
+"""Claims and leases. Runs on the writer's connection, inside its transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def claim(db: apsw.Connection, wish: Claim, is_leased: Callable[[str], bool]) -> Claims:
-    """Take what is due, or one execution that nobody drives; an instance that still has its leases keeps its own."""
+    """Claim executions that are due, or one that no instance drives; an instance with valid leases keeps its own."""
     if wish.execution_id is None:
         most = at_most(wish.most)
         found = [head_of(row) for row in db.execute(SQL["due_heads"], {"now": wish.now, "most": most})]
@@ -45,9 +45,9 @@ def claim(db: apsw.Connection, wish: Claim, is_leased: Callable[[str], bool]) ->
 
 
 def _startable(db: apsw.Connection, wish: Claim, most: int) -> list[Head]:
-    """Find what waits for a function that the instance has, the longest waiting first.
+    """Find executions that wait for a function that the instance has, the longest waiting first.
 
-    Many wait for the same types, so those are found first, each once.
+    Many of them wait for the same types, so the types are found first, each once.
     """
     kinds = [kept for (kept,) in db.execute(SQL["awaited_functions"]) if not wish.types.isdisjoint(missing_of(kept))]
     found: list[Head] = []
@@ -80,7 +80,7 @@ def _claimed(db: apsw.Connection, was: Head, wish: Claim) -> Claimed:
 
 
 def renew(db: apsw.Connection, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    """Keep what is driven; return what was lost."""
+    """Renew leases; return the executions that were lost."""
     lost: list[str] = []
     for lease in leases:
         values = {"id": key(lease.execution_id), "owner": instance, "epoch": lease.epoch, "until": until}
@@ -98,7 +98,7 @@ def release(
     missing: tuple[str, ...],
     held_at: int | None,
 ) -> None:
-    """Give back what is driven."""
+    """Release leases."""
     common = {"owner": instance, "wake_at": wake_at, "missing": encode_types(missing), "held_at": held_at}
     values = [
         {"id": key(lease.execution_id), "epoch": lease.epoch, "takeovers": lease.takeovers, **common}
@@ -108,5 +108,5 @@ def release(
 
 
 def expire_leases(db: apsw.Connection, instances: Sequence[str], now: int) -> None:
-    """Make due at once what instances drove that are known to be dead."""
+    """Expire the leases of instances that are known to be dead."""
     db.executemany(SQL["expire_leases"], [{"owner": instance, "now": now} for instance in instances])

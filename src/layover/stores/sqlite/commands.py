@@ -1,4 +1,4 @@
-"""Commands and answers from outside. Runs on the writer's connection, inside its transaction."""
+"""Commands and answers. Runs on the writer's connection, inside its transaction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def enqueue(
     db: apsw.Connection, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
 ) -> list[Enqueued | Refusal]:
-    """Take commands for executions that are not closed; with a standing, only while that is noted."""
+    """Enqueue commands to executions that are open; with a standing, only while the workflow has that status."""
     if standing is not None and workflow_statuses(db, [standing.workflow]) != [standing]:
         return [superseded(standing.workflow)] * len(commands)
     return [_enqueue(db, command, now) for command in commands]
@@ -58,7 +58,7 @@ def _take(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> int:
 
 
 def _take_claiming(db: apsw.Connection, head: Head, command: Enqueue, wish: Claim, now: int) -> Claimed:
-    """Take a command and claim the execution that nobody drives, with all commands that it has not read."""
+    """Enqueue a command and claim its execution, which no instance drives, with all its unread commands."""
     id_ = key(head.execution_id)
     db.execute(SQL["bump_commands_seq_and_claim"], (head.commands_seq + 1, wish.instance, wish.lease_until, id_))
     taken = _insert(db, head, command, now)
@@ -69,7 +69,7 @@ def _take_claiming(db: apsw.Connection, head: Head, command: Enqueue, wish: Clai
 
 def _insert(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> Command:
     n = head.commands_seq + 1
-    # What nobody repeats is told apart by its place.
+    # A command without an idempotency key is identified by its position.
     source_n = command.source_n if command.source else n
     taken = Command(n=n, at=now, kind=command.kind, body=command.body, source=command.source, source_n=source_n)
     values = (key(head.execution_id), n, now, command.kind, command.body, command.source, source_n)
@@ -80,7 +80,7 @@ def _insert(db: apsw.Connection, head: Head, command: Enqueue, now: int) -> Comm
 def take_answer(
     db: apsw.Connection, given: Answer, source: str, now: int, wish: Claim | None, audit: AuditEntry | None
 ) -> Reserved | Refusal:
-    """Take an answer if its point is open, this person may give it, and it fits."""
+    """Take an answer if its point is open, the user may answer it, and the answer is valid."""
     found = point_by_id(db, given.point)
     if found is None:
         return unknown_point(given.point)
@@ -98,7 +98,7 @@ def take_answer(
     point = reserve(found.point, found.schema, given, now)
     if isinstance(point, Refused):
         return point
-    if point is found.point:  # the same person said the same before
+    if point is found.point:  # the same user gave the same answer before
         return _reserved(head, point, head.commands_seq, repeated=True)
     change_point(db, id_, now, ChangedPoint(point=point))
     write_audit(db, audit)

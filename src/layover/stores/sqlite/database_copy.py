@@ -1,4 +1,4 @@
-"""Everything there is, to be moved into another database, or from one."""
+"""Reading a whole database, and writing it into another."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _ALL_POINTS = {"after_at": -(2**63), "after_id": "", "workflow": None, "kind": N
 
 
 def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
-    """Read how large executions are."""
+    """Return the sizes of executions."""
     rows = db.execute(SQL["execution_sizes"], {"after": key(after) if after else b"", "most": most})
     return [Size(execution_id=text(id_), size=size) for id_, size in rows]
 
 
 def read_executions(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
-    """Read all there is of executions."""
+    """Read executions with everything that belongs to them."""
     found = (_whole(db, key(execution_id)) for execution_id in sorted(set(execution_ids)))
     return [whole for whole in found if whole is not None]
 
@@ -75,13 +75,13 @@ def kept_signals(db: apsw.Connection, after: str, most: int) -> list[KeptSignal]
 
 
 def used_rates(db: apsw.Connection, after: str, most: int) -> list[UsedRate]:
-    """Read what is used of rates."""
+    """Read until when rates are used."""
     rows = db.execute(SQL["rates_after"], {"after": after, "most": most})
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
 def write_batch(db: apsw.Connection, batch: Batch) -> None:
-    """Write what is not there yet; what is there already is an error, and rolls all of it back."""
+    """Write a batch of another database. A row that exists is an error, and nothing is values then."""
     db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
     for whole in batch.wholes:
         _write_whole(db, key(whole.id), whole)
@@ -110,8 +110,8 @@ def _write_whole(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
 
 def _write_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
     head, info, closed = row.head, row.info, row.closed
-    written = {**asdict(head), "id": id_, "missing": encode_types(head.missing), "created_at": info.created_at}
-    db.execute(SQL["insert_heads"], written)
+    values = {**asdict(head), "id": id_, "missing": encode_types(head.missing), "created_at": info.created_at}
+    db.execute(SQL["insert_heads"], values)
     db.execute(
         SQL["insert_executions"],
         {

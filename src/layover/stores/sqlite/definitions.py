@@ -1,4 +1,4 @@
-"""Keeping definitions. A version never changes; the same definition twice in a row is one version."""
+"""Definitions. A version never changes; the same definition twice in a row is one version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def save(
     db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None
 ) -> Version:
-    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
+    """Save a definition as the newest version, unless it is that already. A deleted workflow becomes active again."""
     newest = latest(db, workflow)
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
     if newest is not None and newest.hash == hash_:

@@ -1,4 +1,4 @@
-"""What was answered to requests that may come again."""
+"""Replies to requests with an idempotency key, which a client may repeat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def begin_reply(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
-    """Note that a request is being worked at, or find what is known of it."""
+    """Record that a request is in progress, or return its reply or the request in progress."""
     db.execute(SQL["begin_reply"], {**asdict(reply), "now": now})
     if db.changes() == 1:
         return None
@@ -28,16 +28,16 @@ def begin_reply(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
 
 
 def end_reply(db: apsw.Connection, reply: Reply) -> None:
-    """Keep what was answered first; a place that another request has taken meanwhile is left to it."""
+    """Store the reply, unless there is one, or another request has taken the key meanwhile."""
     db.execute(SQL["end_reply"], asdict(reply))
 
 
 def delete_unfinished_reply(db: apsw.Connection, scope: str, key: str) -> None:
-    """Forget that a request was worked at; what was answered stays."""
+    """Delete the record of a request in progress; a reply stays."""
     db.execute(SQL["delete_unfinished_reply"], {"scope": scope, "key": key})
 
 
 def delete_expired_replies(db: apsw.Connection, now: int, most: int) -> int:
-    """Delete what is no longer kept, the oldest first."""
+    """Delete expired replies, oldest first."""
     db.execute(SQL["delete_expired_replies"], {"now": now, "most": at_most(most)})
     return db.changes()

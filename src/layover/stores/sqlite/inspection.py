@@ -1,4 +1,4 @@
-"""What is wrong with a file and cannot be seen through the port: damage, and rows that belong to nothing."""
+"""Faults of a file that the port does not show: damage, and rows without an execution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from layover.stores.sqlite.statements import SQL
 
 
 def faults(db: apsw.Connection) -> list[Fault]:
-    """Return the damage that SQLite finds; if there is none, what none of our statements can have written."""
+    """Return the damage that SQLite finds; if there is none, rows that no statement of ours can have left."""
     damage = _damage(db)
     if damage:
         return [Fault(code="damaged", message=f"The file is damaged; SQLite says: {said}.") for said in damage]
@@ -18,10 +18,10 @@ def faults(db: apsw.Connection) -> list[Fault]:
     for table, id_ in db.execute(SQL["stray_rows"]):
         without = "executions" if table == "heads" else "heads"
         message = f"It has rows in `{table}`, and none in `{without}`."
-        found.append(Fault(code="stray_rows", message=message, execution_id=_shown(id_)))
+        found.append(Fault(code="stray_rows", message=message, execution_id=_readable_id(id_)))
     for (id_,) in db.execute(SQL["executions_without_version"]):
         message = "The version of its workflow is gone."
-        found.append(Fault(code="unknown_version", message=message, execution_id=_shown(id_)))
+        found.append(Fault(code="unknown_version", message=message, execution_id=_readable_id(id_)))
     return found
 
 
@@ -32,5 +32,5 @@ def _damage(db: apsw.Connection) -> list[str]:
         return [str(error)]
 
 
-def _shown(id_: object) -> str:
+def _readable_id(id_: object) -> str:
     return text(id_) if isinstance(id_, bytes) else repr(id_)

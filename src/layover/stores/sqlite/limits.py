@@ -1,4 +1,4 @@
-"""Who may begin when only so many may. What changes anything runs inside the writer's transaction."""
+"""Admission of executions under limits. Writes run inside the writer's transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def admit(db: apsw.Connection, wish: Wish, now: int) -> Admission:
-    """Let an execution begin if its limits allow it, or keep its place."""
+    """Admit an execution if its limits allow it, or give it a place in the queue."""
     if not _is_open(db, wish.execution_id):
         return Admission(state="rejected")
     place = _place(db, wish.execution_id)
@@ -43,7 +43,7 @@ def _cancel_others(db: apsw.Connection, slots: Slots, id_: str, now: int) -> Non
 
 
 def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
-    """Take an execution as far as it may go; return how things stand then."""
+    """Give an execution its slot and its start time if it can have them; return its place."""
     place = was
     if place.admitted or (place.is_in_line and not _has_room(db, place)):
         return place
@@ -62,14 +62,14 @@ def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
 
 
 def release_slot(db: apsw.Connection, execution_id: str, now: int) -> list[str]:
-    """Give back a slot or a place in line; return those that were admitted in its stead."""
+    """Release a slot or a place in the queue; return the executions that are admitted now."""
     place = _place(db, execution_id)
     if place is None:
         return []
     _drop(db, execution_id)
     admitted: list[str] = []
     while place.name is not None and (following := _next_in_line(db, place.name)) is not None:
-        if not _is_open(db, following.execution_id):  # it was ended while it was in line
+        if not _is_open(db, following.execution_id):  # it ended while it was in the queue
             _drop(db, following.execution_id)
             continue
         if not _has_room(db, following):
@@ -83,13 +83,13 @@ def release_slot(db: apsw.Connection, execution_id: str, now: int) -> list[str]:
 
 
 def admission(db: apsw.Connection, execution_id: str) -> Admission | None:
-    """Tell how things stand."""
+    """Return the admission of an execution, if it is under limits."""
     place = _place(db, execution_id)
     return _admission_of(db, place) if place is not None else None
 
 
 def delete_unused_rates(db: apsw.Connection, now: int) -> int:
-    """Delete what is kept of rates that nothing is used of any more: what is not there counts as unused."""
+    """Delete the rows of rates that are not used any more: a rate without a row counts as unused."""
     db.execute(SQL["delete_unused_rates"], {"now": now * 1000})
     return db.changes()
 
@@ -127,7 +127,7 @@ def _next_in_line(db: apsw.Connection, name: str) -> Place | None:
 
 
 def save_place(db: apsw.Connection, place: Place) -> None:
-    """Keep how things stand for an execution."""
+    """Store the place of an execution."""
     rate = place.rate
     db.execute(
         SQL["save_places"],

@@ -1,7 +1,8 @@
-"""The tables of a file in the shape that this release needs.
+"""Migrations of a file.
 
-The file says of itself that it is ours (`application_id`). A file of another program, of a newer release, or with a
-step that reads differently now is refused unchanged; no step is compatible, since a file is used by one release.
+The `application_id` of the file says that it is ours. A file of another program, of a newer release, or with a
+migration that reads differently now is refused unchanged. No migration is compatible, since one release uses a file at
+a time.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ APPLICATION_ID = 0x4C41594F
 
 
 def migrations() -> list[Migration]:
-    """Return all steps that this release knows."""
+    """Return the migrations of this release."""
     return read_migrations("layover.stores.sqlite")
 
 
 def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) -> list[int]:
-    """Bring a file to a number (the newest by default), up or down; return the steps that were taken.
+    """Migrate a file to a number (the newest by default), up or down; return the migrations that were taken.
 
     Several processes may try at once: one does the work, the others find it done.
     """
@@ -58,7 +59,7 @@ def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) ->
 
 
 def check(db: apsw.Connection, path: Path) -> None:
-    """Refuse a file that is not ours, or not entirely in the shape that this release needs."""
+    """Refuse a file that is not ours, or has not taken all migrations."""
     known = migrations()
     if db.pragma("application_id") != APPLICATION_ID:
         raise _foreign(path)
@@ -66,7 +67,7 @@ def check(db: apsw.Connection, path: Path) -> None:
 
 
 def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
-    """Return the steps that a file has taken; a new file becomes ours."""
+    """Return the migrations that a file has taken; a new file becomes ours."""
     tables = db.execute("SELECT count(*) FROM sqlite_schema").get
     if db.pragma("application_id") != APPLICATION_ID:
         if tables:

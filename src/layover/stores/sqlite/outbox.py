@@ -1,4 +1,4 @@
-"""What executions want of each other, until it has arrived; and the tokens that others report with."""
+"""Messages between executions until they are delivered, and the tokens of callbacks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from layover.ports.records import Message, Wait
 
 
-_Turn: TypeAlias = tuple[int, bytes, int, str]  # a moment, and what a message is known by
+_Turn: TypeAlias = tuple[int, bytes, int, str]  # a time, and the key of a message
 _BEFORE_ALL = (-(2**63), -(2**63))
 
 
 def outbox(db: apsw.Connection, now: int, most: int) -> Outbox:
-    """Read messages that are due, and when the next one is."""
+    """Read messages that are due, and when the next one will be."""
     return Outbox(
         due=tuple(_due(db, now, at_most(most))),
         next_due=db.execute(SQL["next_message_due_at"], {"now": now}).get,
@@ -35,8 +35,8 @@ def outbox(db: apsw.Connection, now: int, most: int) -> Outbox:
 def _due(db: apsw.Connection, now: int, most: int) -> list[Message]:
     """Read messages that are due.
 
-    A message is due when all before it to the same destination are. The rows come by their own time and are read only
-    as far as they are wanted; one that is held up is put aside until its turn has come.
+    A message is due when all earlier messages of its sender to the same destination are. Rows are read in the order of
+    their own time, no further than needed; a message that an earlier one holds up is put aside until its turn.
     """
     chosen: list[_Turn] = []
     aside: list[_Turn] = []
@@ -47,12 +47,12 @@ def _due(db: apsw.Connection, now: int, most: int) -> list[Message]:
         after, at = streams.get((sender, destination), _BEFORE_ALL)
         if n < after:
             after, at = _BEFORE_ALL
-        if at <= now:  # else it is held up, as the one before it
+        if at <= now:  # else an earlier message holds it up
             at = max(at, _latest_between(db, own, after))
             streams[sender, destination] = (n, at)
         if at <= now:
             heappush(aside, (at, sender, n, destination))
-        while aside and aside[0] <= own:  # whatever follows has its turn later
+        while aside and aside[0] <= own:  # the turns of all rows that follow are later
             chosen.append(heappop(aside))
         if len(chosen) >= most:
             break
@@ -61,7 +61,7 @@ def _due(db: apsw.Connection, now: int, most: int) -> list[Message]:
 
 
 def _latest_between(db: apsw.Connection, own: _Turn, after: int) -> int:
-    """Return when the last comes due of a message and those before it, but for what is known of them already."""
+    """Return the latest time of a message and those before it, from one on; the caller knows the others."""
     _, sender, n, destination = own
     values = {"sender": sender, "destination": destination, "after": after, "n": n}
     latest: int = db.execute(SQL["latest_due_at_between"], values).get
@@ -75,12 +75,12 @@ def _message(db: apsw.Connection, turn: _Turn) -> Message:
 
 
 def delete_delivered(db: apsw.Connection, messages: Sequence[Message]) -> None:
-    """Forget messages that have arrived."""
+    """Delete messages that were delivered."""
     db.executemany(SQL["delete_messages"], [_named(message) for message in messages])
 
 
 def postpone(db: apsw.Connection, message: Message, due_at: int) -> None:
-    """Keep a message for later."""
+    """Postpone a message."""
     db.execute(SQL["postpone_message"], {**_named(message), "due_at": due_at})
 
 
@@ -89,7 +89,7 @@ def _named(message: Message) -> dict[str, apsw.SQLiteValue]:
 
 
 def outgoing(db: apsw.Connection, sender: str) -> list[Message]:
-    """Read the messages of one execution that have not arrived, in the order in which they were written."""
+    """Read the undelivered messages of an execution in the order in which they were written."""
     found = [message_of(row) for row in db.execute(SQL["messages_of_sender"], {"sender": key(sender)})]
     return sorted(found, key=lambda message: (message.n, message.destination))
 

@@ -1,4 +1,4 @@
-"""What readers ask for. Each function here runs on a reader's connection and sees one moment of the database."""
+"""Queries. Each function runs on a reader's connection and sees one moment of the database."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     )
 
 
-# A list begins beyond any row: what is compared in any case can be sought in an index.
+# A first page begins beyond any row: the same comparison then serves every page, and uses the index.
 _OLDEST = (-(2**63), "")
 _LONGEST = (-(2**63), b"")
 _WAITING = frozenset({"open", "answered"})
 
 
 def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | None]:
-    """Read what states are made from."""
+    """Read the snapshots and entries from which states are rebuilt."""
     return [_load(db, key(execution_id)) for execution_id in execution_ids]
 
 
@@ -66,12 +66,12 @@ def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
 
 
 def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[Command]:
-    """Read the commands of an execution that came after one of them."""
+    """Read the commands of an execution after one of them."""
     return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
 
 
 def is_taken(db: apsw.Connection, id_: bytes, source: str) -> bool:
-    """Return whether an execution was sent a command from a source before."""
+    """Return whether an execution has a command from a source."""
     return db.execute(SQL["command_by_source"], {"id": id_, "source": source, "source_n": 0}).get is not None
 
 
@@ -81,7 +81,7 @@ def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
 
 
 def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
-    """Return those executions that have commands beyond the number that their driver has seen."""
+    """Return the executions that have more commands than their driver has seen."""
     return [
         id_ for id_, n in seen if db.execute(SQL["has_unread_commands"], {"id": key(id_), "seen": n}).get is not None
     ]
@@ -109,7 +109,7 @@ def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
 
 
 def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:
-    """Read the log from the entry that holds an event on."""
+    """Read the log, beginning with the entry that holds an event."""
     rows = db.execute(SQL["history"], {"id": key(execution_id), "since": since, "limit": at_most(limit)})
     return [entry_of(row) for row in rows]
 
@@ -136,14 +136,14 @@ def points(db: apsw.Connection, wanted: PointFilter) -> list[PointRow]:
 
 
 def _waiting(wanted: PointFilter) -> str:
-    """Return which statement reads points that are not done with."""
+    """Return the statement that lists open or answered points."""
     if wanted.workflow is None:
         return "list_waiting_points" if wanted.kind is None else "list_waiting_points_of_kind"
     return "list_waiting_points_of_workflow" if wanted.kind is None else "list_waiting_points_of_workflow_and_kind"
 
 
 def point_by_id(db: apsw.Connection, point_id: str) -> PointRow | None:
-    """Find a pause point, be it closed."""
+    """Find a pause point, also a closed one."""
     row = db.execute(SQL["point_by_id"], {"point": point_id}).fetchone()
     return point_of(row) if row is not None else None
 
@@ -154,7 +154,7 @@ def counts(db: apsw.Connection) -> dict[str, int]:
 
 
 def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
-    """Tell how things stand."""
+    """Count executions by status, due ones, unread commands and long pauses."""
     return sum_gauges(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
 
 
@@ -178,7 +178,7 @@ def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
 
 
 def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
-    """List the newest versions of workflows whose names come after one, by name."""
+    """List the newest versions of workflows, by name, after one of them."""
     return [
         version_of(row) for row in db.execute(SQL["latest_versions_after"], {"after": after, "limit": at_most(limit)})
     ]

@@ -1,4 +1,4 @@
-"""Deleting what nobody needs any more."""
+"""Purging executions that have ended."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-# What belongs to an execution besides its head. It tells which tags are its own, and its points which waits: so they go
-# after those.
+# The rows of an execution besides its head. Its tags and waits are found by its other rows, so they go first.
 _BELONGINGS = (
     "purge_tags",
     "purge_execution",
@@ -29,13 +28,13 @@ _BELONGINGS = (
 
 
 def purgeable_executions(db: apsw.Connection, before: int, most: int, workflow: str | None) -> list[str]:
-    """Read executions that were closed before a moment and are done with everything, the oldest first."""
+    """Return executions that closed before a moment and have nothing left to do, oldest first."""
     values = {"before": before, "most": at_most(most), "workflow": workflow}
     return [text(id_) for (id_,) in db.execute(SQL["purgeable_executions"], values)]
 
 
 def purge(db: apsw.Connection, execution_ids: Sequence[str], before: int | None) -> int:
-    """Delete all there is of executions that are done."""
+    """Delete executions that have nothing left to do, with everything that belongs to them."""
     return sum(_purge(db, key(execution_id), before) for execution_id in execution_ids)
 
 

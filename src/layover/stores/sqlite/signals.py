@@ -1,4 +1,4 @@
-"""What arrives from outside by name and key, and who waits for it."""
+"""Signals, and the pause points that wait for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def store_signal(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) -> bool:
-    """Keep a signal, unless it is there."""
+    """Store a signal, unless it was stored before; return whether it was stored now."""
     values = {"id": signal.id, "name": signal.name, "key": signal.key, "at": signal.at, "data": signal.data}
     db.execute(SQL["insert_signal"], values)
     if db.changes() != 1:
@@ -28,7 +28,7 @@ def store_signal(db: apsw.Connection, signal: Signal, audit: AuditEntry | None) 
 
 
 def waits(db: apsw.Connection, name: str, key: str) -> list[Wait]:
-    """Read who waits, in the order of the points."""
+    """Read the pause points that wait for a signal, in the order of their ids."""
     return [wait_of(row) for row in db.execute(SQL["waits_for_signal"], {"name": name, "key": key})]
 
 
@@ -38,17 +38,17 @@ def signals(db: apsw.Connection, name: str, key: str, since: int) -> list[Signal
 
 
 def undispatched(db: apsw.Connection, before: int, most: int) -> list[Signal]:
-    """Read signals whose waits have not all been told."""
+    """Read signals that were not yet sent to all pause points that wait for them."""
     rows = db.execute(SQL["undispatched_signals"], {"before": before, "most": at_most(most)})
     return [signal_of(row) for row in rows]
 
 
 def mark_dispatched(db: apsw.Connection, ids: Sequence[str]) -> None:
-    """Note that all who waited have been told."""
+    """Record that signals were sent to all pause points that wait for them."""
     db.executemany(SQL["mark_signals_dispatched"], [{"id": id_} for id_ in ids])
 
 
 def delete_old_signals(db: apsw.Connection, before: int, most: int) -> int:
-    """Delete old signals, the oldest first."""
+    """Delete old signals, oldest first."""
     db.execute(SQL["delete_old_signals"], {"before": before, "most": at_most(most)})
     return db.changes()

@@ -1,4 +1,4 @@
-"""Which workflows may be started."""
+"""The status of workflows, which says whether they may be started."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def set_workflow_status(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
-    """Note how a workflow stands."""
+    """Set the status of a workflow."""
     db.execute(SQL["set_workflow_status"], asdict(standing))
     write_audit(db, audit)
 
 
 def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:
-    """Make a workflow that was deleted active again; tell whether it was."""
+    """Make a deleted workflow active again; return whether it was deleted."""
     db.execute(SQL["revive_workflow"], {"workflow": workflow, "now": now, "by": by})
     return db.changes() == 1
 
 
 def workflow_statuses(db: apsw.Connection, workflows: Sequence[str] | None) -> list[Standing]:
-    """Read how workflows stand, in the order of their names."""
+    """Read the status of workflows, in the order of their names."""
     if workflows is None:
         return [standing_of(row) for row in db.execute(SQL["list_workflow_statuses"])]
     wanted = msgspec.json.encode(workflows).decode()
