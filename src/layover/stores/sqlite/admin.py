@@ -16,6 +16,7 @@ from layover.stores.instance_locks import InstanceLocks, is_held
 from layover.stores.migrations import Shape
 from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
+from layover.stores.sqlite.statements import SQL
 
 _SUFFIX = ".lock"
 _COMMANDS = ("purge-", "migrate-")  # commands, which open the file for a while and drive nothing
@@ -37,7 +38,7 @@ def shape_of(path: Path) -> Shape:
     with closing(connect(path, readonly=True)) as connection, translated(path):
         if connection.pragma("application_id") != APPLICATION_ID:
             return Shape(None, newest)
-        return Shape(connection.execute("SELECT coalesce(max(number), 0) FROM migrations").get, newest)
+        return Shape(connection.execute(SQL["newest_migration"]).get, newest)
 
 
 def library() -> str:

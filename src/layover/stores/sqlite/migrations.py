@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreUnusable
 from layover.stores.migrations import check_complete, compare, read_migrations
+from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,15 +42,12 @@ def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) ->
         for step in known:
             if step.number not in taken and step.number <= target:
                 db.execute(step.up)
-                db.execute(
-                    "INSERT INTO migrations (number, name, checksum, taken_at) VALUES (?, ?, ?, ?)",
-                    (step.number, step.name, step.checksum, now),
-                )
+                db.execute(SQL["record_migration"], (step.number, step.name, step.checksum, now))
                 done.append(step.number)
         for step in reversed(known):
             if step.number in taken and step.number > target:
                 db.execute(step.down)
-                db.execute("DELETE FROM migrations WHERE number = ?", (step.number,))
+                db.execute(SQL["delete_migration"], (step.number,))
                 done.append(step.number)
     except BaseException:
         db.execute("ROLLBACK")
@@ -68,21 +66,18 @@ def check(db: apsw.Connection, path: Path) -> None:
 
 def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
     """Return the migrations that a file has taken; a new file becomes ours."""
-    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
+    tables = db.execute(SQL["count_tables"]).get
     if db.pragma("application_id") != APPLICATION_ID:
         if tables:
             raise _foreign(path)
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(
-            "CREATE TABLE migrations ("
-            "number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, taken_at INTEGER NOT NULL)"
-        )
+        db.execute(SQL["create_migrations_table"])
         return set()
     return _recorded(db, path, known)
 
 
 def _recorded(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
-    taken: dict[int, str] = dict(db.execute("SELECT number, checksum FROM migrations"))
+    taken: dict[int, str] = dict(db.execute(SQL["recorded_migrations"]))
     compare(path, known, taken)
     return set(taken)
 
