@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
+from layover.stores.checks import at_most
 from layover.stores.memory.audit import write_audit
-from layover.stores.memory.queries import latest
 from layover.stores.memory.workflow_status import revive
 
 if TYPE_CHECKING:
@@ -27,3 +27,27 @@ def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: in
     db.versions.append(version)
     write_audit(db, audit)
     return version
+
+
+def version(db: MemoryDatabase, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    return min((one for one in db.versions if one.hash == hash_), key=lambda one: one.number, default=None)
+
+
+def latest(db: MemoryDatabase, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    found = versions(db, workflow)
+    return found[-1] if found else None
+
+
+def versions(db: MemoryDatabase, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is not None:
+        return [one for one in db.versions if one.workflow == workflow]
+    newest = {one.workflow: one for one in db.versions}
+    return [newest[name] for name in sorted(newest)]
+
+
+def workflows(db: MemoryDatabase, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows, by name, after one of them."""
+    return [one for one in versions(db, None) if one.workflow > after][: at_most(limit)]

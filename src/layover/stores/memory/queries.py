@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         PausedFilter,
         PointFilter,
         PointRow,
-        Version,
     )
     from layover.stores.memory.database import MemoryDatabase
 
@@ -175,27 +174,3 @@ def gauges(db: MemoryDatabase, now: int, before: int) -> Gauges:
         for head in db.heads.values()
     ]
     return sum_gauges(rows)
-
-
-def version(db: MemoryDatabase, hash_: str) -> Version | None:
-    """Find a version by its hash."""
-    return min((one for one in db.versions if one.hash == hash_), key=lambda one: one.number, default=None)
-
-
-def latest(db: MemoryDatabase, workflow: str) -> Version | None:
-    """Find the newest version of a workflow."""
-    found = versions(db, workflow)
-    return found[-1] if found else None
-
-
-def versions(db: MemoryDatabase, workflow: str | None) -> list[Version]:
-    """List the versions of a workflow, or the newest of every workflow."""
-    if workflow is not None:
-        return [one for one in db.versions if one.workflow == workflow]
-    newest = {one.workflow: one for one in db.versions}
-    return [newest[name] for name in sorted(newest)]
-
-
-def workflows(db: MemoryDatabase, after: str, limit: int) -> list[Version]:
-    """List the newest versions of workflows, by name, after one of them."""
-    return [one for one in versions(db, None) if one.workflow > after][: at_most(limit)]

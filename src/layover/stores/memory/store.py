@@ -297,19 +297,19 @@ class MemoryStore(MemoryAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return queries.version(await self._turn(), hash_)
+        return definitions.version(await self._turn(), hash_)
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return queries.latest(await self._turn(), workflow)
+        return definitions.latest(await self._turn(), workflow)
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return queries.versions(await self._turn(), workflow)
+        return definitions.versions(await self._turn(), workflow)
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return queries.workflows(await self._turn(), after, limit)
+        return definitions.workflows(await self._turn(), after, limit)
 
     # Views
 

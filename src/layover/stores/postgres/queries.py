@@ -17,7 +17,6 @@ from layover.stores.postgres.rows import (
     execution_of,
     head_of,
     point_of,
-    version_of,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
         PausedFilter,
         PointFilter,
         PointRow,
-        Version,
     )
     from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
 
@@ -175,28 +173,3 @@ async def counts(db: Database) -> dict[str, int]:
         return {row["status"]: row["count"] for row in await tx.fetch("count_executions")}
 
     return await db.transact(count)
-
-
-async def version(db: StatementRunner, hash_: str) -> Version | None:
-    """Find a version by its hash."""
-    row = await db.fetchrow("version_by_hash", hash_)
-    return version_of(row) if row is not None else None
-
-
-async def latest(db: StatementRunner, workflow: str) -> Version | None:
-    """Find the newest version of a workflow."""
-    row = await db.fetchrow("latest_version", workflow)
-    return version_of(row) if row is not None else None
-
-
-async def versions(db: StatementRunner, workflow: str | None) -> list[Version]:
-    """List the versions of a workflow, or the newest of every workflow."""
-    if workflow is not None:
-        return [version_of(row) for row in await db.fetch("versions_of_workflow", workflow)]
-    # The statement reads the index backwards.
-    return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]
-
-
-async def workflows(db: StatementRunner, after: str, limit: int) -> list[Version]:
-    """List the newest versions of workflows, by name, after one of them."""
-    return [version_of(row) for row in await db.fetch("latest_versions_after", after, at_most(limit))]

@@ -453,19 +453,19 @@ class PostgresStore(PostgresAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return await queries.version(self._db, hash_)
+        return await definitions.version(self._db, hash_)
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return await queries.latest(self._db, workflow)
+        return await definitions.latest(self._db, workflow)
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return await queries.versions(self._db, workflow)
+        return await definitions.versions(self._db, workflow)
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return await queries.workflows(self._db, after, limit)
+        return await definitions.workflows(self._db, after, limit)
 
     # Views
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
+from layover.stores.checks import at_most
 from layover.stores.sqlite.audit import write_audit
-from layover.stores.sqlite.queries import latest
+from layover.stores.sqlite.rows import version_of
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.workflow_status import revive
 
@@ -43,3 +44,29 @@ def save(
     db.execute(SQL["insert_versions"], values)
     write_audit(db, audit)
     return version
+
+
+def version(db: apsw.Connection, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    row = db.execute(SQL["version_by_hash"], {"hash": hash_}).fetchone()
+    return version_of(row) if row is not None else None
+
+
+def latest(db: apsw.Connection, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    row = db.execute(SQL["latest_version"], {"workflow": workflow}).fetchone()
+    return version_of(row) if row is not None else None
+
+
+def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is None:
+        return [version_of(row) for row in db.execute(SQL["latest_versions"])]
+    return [version_of(row) for row in db.execute(SQL["versions_of_workflow"], {"workflow": workflow})]
+
+
+def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows, by name, after one of them."""
+    return [
+        version_of(row) for row in db.execute(SQL["latest_versions_after"], {"after": after, "limit": at_most(limit)})
+    ]

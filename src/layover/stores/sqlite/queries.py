@@ -17,7 +17,6 @@ from layover.stores.sqlite.rows import (
     execution_of,
     head_of,
     point_of,
-    version_of,
 )
 from layover.stores.sqlite.statements import SQL
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
         PausedFilter,
         PointFilter,
         PointRow,
-        Version,
     )
 
 
@@ -156,32 +154,6 @@ def counts(db: apsw.Connection) -> dict[str, int]:
 def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
     """Count executions by status, due ones, unread commands and long pauses."""
     return sum_gauges(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
-
-
-def version(db: apsw.Connection, hash_: str) -> Version | None:
-    """Find a version by its hash."""
-    row = db.execute(SQL["version_by_hash"], {"hash": hash_}).fetchone()
-    return version_of(row) if row is not None else None
-
-
-def latest(db: apsw.Connection, workflow: str) -> Version | None:
-    """Find the newest version of a workflow."""
-    row = db.execute(SQL["latest_version"], {"workflow": workflow}).fetchone()
-    return version_of(row) if row is not None else None
-
-
-def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
-    """List the versions of a workflow, or the newest of every workflow."""
-    if workflow is None:
-        return [version_of(row) for row in db.execute(SQL["latest_versions"])]
-    return [version_of(row) for row in db.execute(SQL["versions_of_workflow"], {"workflow": workflow})]
-
-
-def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
-    """List the newest versions of workflows, by name, after one of them."""
-    return [
-        version_of(row) for row in db.execute(SQL["latest_versions_after"], {"after": after, "limit": at_most(limit)})
-    ]
 
 
 def _list(values: Sequence[str]) -> str | None:

@@ -387,19 +387,19 @@ class SqliteStore(SqliteAccess):
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return await self._glance(lambda db: queries.version(db, hash_))
+        return await self._glance(lambda db: definitions.version(db, hash_))
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return await self._glance(lambda db: queries.latest(db, workflow))
+        return await self._glance(lambda db: definitions.latest(db, workflow))
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return await self._read(lambda db: queries.versions(db, workflow))
+        return await self._read(lambda db: definitions.versions(db, workflow))
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return await self._read(lambda db: queries.workflows(db, after, limit))
+        return await self._read(lambda db: definitions.workflows(db, after, limit))
 
     # Views
 
