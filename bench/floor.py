@@ -19,8 +19,8 @@ from layover.core.documents import document_of
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, encode_events
 from layover.runtime.ids import new_id
-from layover.stores.containment import kept_input
 from layover.stores.ids import key
+from layover.stores.json_contains import storable_input
 from layover.stores.sqlite.connection import connect, write_ahead
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
@@ -42,14 +42,15 @@ LEASE = 30_000
 
 _APPEND, _APPEND_ALIKE, _REST, _ENTRY, _FINISH = (
     SQL["append"],
-    SQL["append_alike"],
-    SQL["append_resting"],
-    SQL["insert_entry"],
+    SQL["append_keeping_status"],
+    SQL["append_and_rest"],
+    SQL["insert_entries"],
     SQL["finish_execution"],
 )
 _HEAD, _EXECUTION = SQL["create_head"], SQL["create_execution"]
 _ENQUEUE, _COMMAND, _CHANGE, _CLOSE, _OPEN, _CLAIM = (
-    SQL[name] for name in ("enqueue", "insert_command", "change_point", "close_point", "open_point", "claim")
+    SQL[name]
+    for name in ("bump_commands_seq", "insert_commands", "change_point", "close_point", "open_point", "claim_heads")
 )
 
 
@@ -90,7 +91,9 @@ def steps_of(entries: list[Entry]) -> list[Step]:
         events = decode_events(entry.events)
         calls = sum(isinstance(event, ev.NodeStarted) for event in events)
         returned = sum(isinstance(event, ev.NodeCompleted) for event in events)
-        inputs = [kept_input(document_of(event.input)) for event in events if isinstance(event, ev.ExecutionCreated)]
+        inputs = [
+            storable_input(document_of(event.input)) for event in events if isinstance(event, ev.ExecutionCreated)
+        ]
         steps.append(Step(events, calls, returned, inputs[0] if inputs else None))
     return steps
 
@@ -114,7 +117,7 @@ class Floor:
         migrate(self._db, path, now())
         write_ahead(self._db, path)
         self._db.execute(
-            SQL["insert_version"],
+            SQL["insert_versions"],
             {"workflow": WORKFLOW, "number": 1, "hash": WORKFLOW, "document": b"{}", "created_at": now()},
         )
         self._waiting: list[_Append] = []

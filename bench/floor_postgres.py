@@ -22,7 +22,7 @@ from layover.core.engine.codec import encode_events
 from layover.runtime.ids import new_id
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.appending import told_once
+from layover.stores.postgres.appends import sent_once
 from layover.stores.postgres.commit_statements import MOVES, NEW, RESTING_MOVES, commit_statement
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema, statements
@@ -242,7 +242,7 @@ class PostgresFloor:
         if RESTING_MOVES in rows and MOVES in rows:
             rows[RESTING_MOVES] += rows.pop(MOVES)
         values = {
-            column: told_once(list(cells)) if column in _TOLD_ONCE else list(cells)
+            column: sent_once(list(cells)) if column in _TOLD_ONCE else list(cells)
             for part, found in rows.items()
             for column, cells in zip(_COLUMNS[part], zip(*found, strict=True), strict=False)
         }
@@ -257,7 +257,7 @@ class PostgresFloor:
 
     async def _take(self, _lane: int, answers: list[Row]) -> None:
         columns = [list(column) for column in zip(*answers, strict=True)]
-        assert len(await self.fetch(self._sql["answer"], *columns)) == len(answers)
+        assert len(await self.fetch(self._sql["write_answers"], *columns)) == len(answers)
 
     async def _take_up(self, _lane: int, ids: list[Id]) -> None:
         await self.fetch(self._claim, OWNER, now() + LEASE, sorted(ids))

@@ -71,33 +71,33 @@ async def living_instances(place: str) -> list[str]:
     """Return the instances that have a database open and drive executions, as far as that can be seen."""
     server, path = _server_of(place), file_of(place)
     if server is not None:
-        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+        from layover.stores.postgres import admin as postgres_admin  # noqa: PLC0415 - as above
 
-        return await beside_server.living_instances(server)
-    from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
+        return await postgres_admin.living_instances(server)
+    from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
 
-    return beside.living_instances(path) if path is not None else []
+    return sqlite_admin.living_instances(path) if path is not None else []
 
 
 async def shape_of(place: str) -> Shape:
     """Return how far the tables of a database are, and how far this release would bring them."""
     server = _server_of(place)
     if server is not None:
-        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+        from layover.stores.postgres import admin as postgres_admin  # noqa: PLC0415 - as above
 
-        return await beside_server.shape_of(server)
-    from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
+        return await postgres_admin.shape_of(server)
+    from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
 
-    return beside.shape_of(file_of(place) or Path())
+    return sqlite_admin.shape_of(file_of(place) or Path())
 
 
 async def migrate_to(place: str, number: int) -> None:
     """Bring the tables of a database that is there to the shape after a migration, up or down."""
     server, path = _server_of(place), file_of(place)
     if server is not None:
-        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+        from layover.stores.postgres import admin as postgres_admin  # noqa: PLC0415 - as above
 
-        await beside_server.migrate_to(server, number)
+        await postgres_admin.migrate_to(server, number)
     elif path is not None and path.is_file():
         from layover.stores.sqlite.connection import connect, translated  # noqa: PLC0415 - as above
         from layover.stores.sqlite.migrations import migrate  # noqa: PLC0415 - as above
@@ -112,19 +112,19 @@ async def library(place: str) -> tuple[str, str]:
     """Return what keeps a database, and its version; one that is known to lose data, or too old, is an error."""
     server = _server_of(place)
     if server is not None:
-        from layover.stores.postgres import beside as beside_server  # noqa: PLC0415 - as above
+        from layover.stores.postgres import admin as postgres_admin  # noqa: PLC0415 - as above
 
-        return "postgresql", await beside_server.library(server)
-    from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
+        return "postgresql", await postgres_admin.library(server)
+    from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
 
-    return "sqlite", beside.library()
+    return "sqlite", sqlite_admin.library()
 
 
 def try_lock(folder: Path) -> None:
     """Raise an error if instances could not hold their locks in a folder."""
-    from layover.stores.sqlite import beside  # noqa: PLC0415 - as above
+    from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
 
-    beside.try_lock(folder)
+    sqlite_admin.try_lock(folder)
 
 
 def _server_of(place: str) -> Address | None:

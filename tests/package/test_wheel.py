@@ -55,3 +55,10 @@ def test_its_commands_and_its_plugin_work(installed: Path, tmp_path: Path) -> No
 def test_it_has_the_page_that_shows_the_document(installed: Path) -> None:
     folder = installed / "layover" / "api" / "docs_page"
     assert {one.name for one in folder.iterdir()} == {"page.html", "app.js", "style.css"}
+
+
+def test_it_has_every_statement_and_every_migration(installed: Path) -> None:
+    ours, theirs = _ROOT / "src" / "layover", installed / "layover"
+    statements = sorted(file.relative_to(ours) for file in ours.rglob("*.sql"))
+    assert sorted(file.relative_to(theirs) for file in theirs.rglob("*.sql")) == statements
+    assert Path("stores/postgres/sql/parts/group_commit.sql") in statements

@@ -39,11 +39,11 @@ MOST_FOR_A_RESUME = 4_501
 MOST_TO_BEGIN_IN_A_GROUP = 1_173
 MOST_TO_MOVE_IN_A_GROUP = 369
 # What somebody reads who waits for an execution, and word to other instances: how often depends on who comes first.
-OF_WAITING = frozenset({"execution", "heads", "load", "notify"})
+OF_WAITING = frozenset({"execution_by_id", "heads_by_id", "load_executions", "notify"})
 OF_DRIVER = "the driver, about types"
 # Which version of a workflow is the newest is looked up again after a second, on a machine that is that slow.
-OF_PLANS = frozenset({"latest_version", "standings_of"})
-OF_ITSELF = frozenset({"stay", "missing_eras", OF_DRIVER, *OF_PLANS})
+OF_PLANS = frozenset({"latest_version", "workflow_statuses_by_name"})
+OF_ITSELF = frozenset({"heartbeat", "weeks_without_partition", OF_DRIVER, *OF_PLANS})
 
 _NUMBERS = count()
 _WRITTEN = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
@@ -196,7 +196,7 @@ async def test_a_resume_is_an_answer_and_one_commit(meter: Meter) -> None:
         for point in points:
             await resume(engine, point)
         costs = await meter.stop()
-    assert sent_for_work(costs, OF_WAITING) == {"answerable": ALONE, "answer": ALONE, "commit": ALONE}
+    assert sent_for_work(costs, OF_WAITING) == {"points_to_answer": ALONE, "write_answers": ALONE, "commit": ALONE}
     assert costs.sent["notify"] <= ALONE + 1  # one may be of the resume before
     assert 0 <= costs.commits - 2 * ALONE <= costs.sent["notify"] + HEARTBEATS
     assert costs.wal_bytes <= ALONE * MOST_FOR_A_RESUME

@@ -6,7 +6,7 @@ import pytest
 
 from layover.runtime.verify import violations
 from layover.stores.postgres import PostgresStore
-from layover.stores.postgres.eras import WEEK, era_of
+from layover.stores.postgres.weekly_partitions import WEEK, week_of
 from tests.runtime.harness import HOUR, HandWound, delay, end, engine_on, flow
 from tests.servers.postgres import ask, fresh_schema, schema_of
 
@@ -24,7 +24,7 @@ async def has_partition(address: str, era: int) -> bool:
 
 async def test_a_week_of_which_nothing_is_needed_goes_with_its_partition(address: str) -> None:
     clock = HandWound()
-    began = era_of(clock.now)
+    began = week_of(clock.now)
     async with engine_on(PostgresStore(address, clock=clock), retention=HOUR) as engine:
         await engine.register(flow(end(1)))
         for _ in range(3):
@@ -41,7 +41,7 @@ async def test_a_week_of_which_nothing_is_needed_goes_with_its_partition(address
 @pytest.mark.parametrize("kept", ["one that waits", "a workflow without retention"])
 async def test_a_week_of_which_something_is_needed_keeps_its_partition(address: str, kept: str) -> None:
     clock = HandWound()
-    began = era_of(clock.now)
+    began = week_of(clock.now)
     async with engine_on(PostgresStore(address, clock=clock)) as engine:
         await engine.register(flow(end(1), settings={"retention": "1h"}))
         await engine.start("flow", wait="end")

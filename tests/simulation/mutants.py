@@ -10,7 +10,11 @@ from msgspec.structs import replace
 
 from layover.ports.records import Claims, Outcome
 from layover.runtime import caller, courier, driven, keeper
-from layover.stores.memory import appending, claiming, commanding, limiting, messaging
+from layover.stores.memory import appends as appending
+from layover.stores.memory import claims as claiming
+from layover.stores.memory import commands as commanding
+from layover.stores.memory import limits as limiting
+from layover.stores.memory import outbox as messaging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

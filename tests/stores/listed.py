@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from layover.core.conditions import parse_condition
 from layover.core.engine.state import ExecutionStatus
 from layover.ports.records import CLOSED, Closed, ExecutionFilter, NewExecution, Rest
-from layover.stores.containment import document_contains
-from layover.stores.fulfilment import document_fulfils
+from layover.stores.filters import document_fulfils
+from layover.stores.json_contains import document_contains
 from tests.stores.conformance import commit, creation, go_on, uid
 
 if TYPE_CHECKING:

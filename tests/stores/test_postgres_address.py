@@ -97,7 +97,7 @@ async def test_an_option_that_nobody_knows_is_told_as_a_fault_of_the_address(opt
 async def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
     db = Database(read_address("postgresql://me:s3cret@127.0.0.1:1/app"))
     with pytest.raises(LayoverError) as refused:
-        await db.fetchval("time")
+        await db.fetchval("server_time")
     assert (refused.value.code, "s3cret" in refused.value.message) == ("unreachable", False)
     await db.close()
 

@@ -178,7 +178,7 @@ async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: Line) -> None:
     goes_on.set()
     with pytest.raises(StoreUnavailable):
         await holding
-    assert await db.fetchval("time")  # with another connection
+    assert await db.fetchval("server_time")  # with another connection
     await db.close()
 
 

@@ -14,8 +14,8 @@ from layover.stores.migrations import Migration
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import Address, read_address
 from layover.stores.postgres.database import Database
+from layover.stores.postgres.migration_lock import migration_lock_key
 from layover.stores.postgres.migrations import check, migrate, migrations, taken
-from layover.stores.postgres.shaping import shape_key
 from tests.servers.postgres import connect, fresh_schema
 from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth, uid
 from tests.stores.listed import begin_all, lists
@@ -219,7 +219,7 @@ async def test_when_there_is_nothing_to_do_nobody_is_waited_for(place: Place) ->
     await migrate(place.address, 1)
     async with place.beside.transaction():
         await place.run("LOCK TABLE layover.heads IN ACCESS EXCLUSIVE MODE")
-        await place.run(f"SELECT pg_advisory_xact_lock({shape_key(place.address.schema)})")
+        await place.run(f"SELECT pg_advisory_xact_lock({migration_lock_key(place.address.schema)})")
         assert await migrate(place.address, 2) == []
         await checked(place.address)
 
@@ -241,7 +241,7 @@ async def test_who_waits_for_somebody_else_to_migrate_is_told_after_a_while(plac
     await migrate(place.address, 1, 0)
     hasty = place.address._replace(statement_timeout=1_000)
     async with place.beside.transaction():
-        await place.beside.execute(f"SELECT pg_advisory_xact_lock({shape_key(place.address.schema)})")
+        await place.beside.execute(f"SELECT pg_advisory_xact_lock({migration_lock_key(place.address.schema)})")
         with pytest.raises(StoreUnavailable, match="Somebody else") as refused:
             await migrate(hasty, 2)
         assert refused.value.code == "locked"

@@ -41,15 +41,15 @@ from layover.ports.records import (
     Token,
 )
 from layover.stores.postgres import (
-    answering,
-    appending,
-    claiming,
-    commanding,
-    messaging,
+    answers,
+    appends,
+    claims,
+    commands,
+    outbox,
     paging,
-    purging,
-    reading,
-    signalling,
+    queries,
+    retention,
+    signals,
 )
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import connect
@@ -140,49 +140,51 @@ POINTS = PointFilter(limit=50)
 WAITING = msgspec.structs.replace(POINTS, status=("open",))
 
 DEEDS: dict[str, Deed] = {
-    "claim_due": lambda db: claiming.claim(db, CLAIM),
-    "claim_one": lambda db: claiming.claim(db, msgspec.structs.replace(CLAIM, execution_id=uid(105))),
-    "commit of moves": lambda db: appending.commit(db, [move(x) for x in some(1)]),
-    "commit of resting moves": lambda db: appending.commit(db, [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]),
-    "commit of new ones": lambda db: appending.commit(db, [beginning(x) for x in some(1)]),
-    "commit of everything": lambda db: appending.commit(db, everything()),
-    "renew": lambda db: claiming.renew(db, "me", LEASES, NOW + 60_000),
-    "release": lambda db: claiming.release(db, "me", LEASES, NOW, (), None),
-    "load": lambda db: reading.load_for_all(db, [[uid(x) for x in some(1)]]),
-    "heads": lambda db: reading.heads(db, [uid(x) for x in some(1)]),
-    "command_by_source": lambda db: reading.is_taken(db, uid(105), "api:1"),
-    "unread": lambda db: reading.unread(db, [(uid(x), 0) for x in some(1)]),
-    "commands_of_many": lambda db: reading.commands_of_many(db, [uid(x) for x in some(1)], [0] * SOME),
-    "enqueue": lambda db: commanding.enqueue(
+    "claim_due": lambda db: claims.claim(db, CLAIM),
+    "claim_one": lambda db: claims.claim(db, msgspec.structs.replace(CLAIM, execution_id=uid(105))),
+    "commit of moves": lambda db: appends.commit(db, [move(x) for x in some(1)]),
+    "commit of resting moves": lambda db: appends.commit(db, [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]),
+    "commit of new ones": lambda db: appends.commit(db, [beginning(x) for x in some(1)]),
+    "commit of everything": lambda db: appends.commit(db, everything()),
+    "renew_leases": lambda db: claims.renew(db, "me", LEASES, NOW + 60_000),
+    "release_leases": lambda db: claims.release(db, "me", LEASES, NOW, (), None),
+    "load_executions": lambda db: queries.load_for_all(db, [[uid(x) for x in some(1)]]),
+    "heads_by_id": lambda db: queries.heads(db, [uid(x) for x in some(1)]),
+    "command_by_source": lambda db: queries.is_taken(db, uid(105), "api:1"),
+    "executions_with_unread_commands": lambda db: queries.unread(db, [(uid(x), 0) for x in some(1)]),
+    "commands_of_executions": lambda db: queries.commands_of_executions(db, [uid(x) for x in some(1)], [0] * SOME),
+    "enqueue_commands": lambda db: commands.enqueue(
         db, [Enqueue(execution_id=uid(x), kind="Pause", body=b"{}") for x in some(2)], NOW
     ),
-    "answer": lambda db: answering.attempt(db, [answering.Asked(approval("p105"), "api:1", NOW, CLAIM)]),
-    "messages_due": lambda db: messaging.outbox(db, NOW, SOME),
-    "messages_of": lambda db: messaging.outgoing(db, uid(100)),
-    "token": lambda db: messaging.token(db, hashlib.sha256(b"p106").digest()),
-    "waits": lambda db: signalling.waits(db, "paid", "k0"),
-    "signals": lambda db: signalling.signals(db, "paid", "k5", 0),
-    "signals_undispatched": lambda db: signalling.undispatched(db, NOW, SOME),
-    "expendable": lambda db: purging.expendable(db, NOW, SOME, None),
-    "execution": lambda db: reading.get(db, uid(100)),
-    "history": lambda db: reading.history(db, uid(100), 0, 100),
-    "page": lambda db: paging.page(db, PAGE),
-    "page_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
-    "page_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
-    "page_of_input": lambda db: paging.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
-    "page_of_status": lambda db: paging.page(db, msgspec.structs.replace(PAGE, status=("paused", "running"))),
-    "page_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
-    "paused": lambda db: reading.paused(db, PausedFilter(limit=50)),
-    "paused_of": lambda db: reading.paused(db, PausedFilter(limit=50, workflow="w7")),
-    "point": lambda db: reading.point_by(db, "p105"),
-    "points": lambda db: reading.points(db, POINTS),
-    "points_of_execution": lambda db: reading.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
-    "points_waiting": lambda db: reading.points(db, WAITING),
-    "points_waiting_of": lambda db: reading.points(
+    "write_answers": lambda db: answers.attempt(db, [answers.AnswerRequest(approval("p105"), "api:1", NOW, CLAIM)]),
+    "due_messages": lambda db: outbox.outbox(db, NOW, SOME),
+    "messages_of_sender": lambda db: outbox.outgoing(db, uid(100)),
+    "point_of_token": lambda db: outbox.token(db, hashlib.sha256(b"p106").digest()),
+    "waits_for_signal": lambda db: signals.waits(db, "paid", "k0"),
+    "signals_since": lambda db: signals.signals(db, "paid", "k5", 0),
+    "undispatched_signals": lambda db: signals.undispatched(db, NOW, SOME),
+    "purgeable_executions": lambda db: retention.purgeable_executions(db, NOW, SOME, None),
+    "execution_by_id": lambda db: queries.get(db, uid(100)),
+    "history": lambda db: queries.history(db, uid(100), 0, 100),
+    "list_executions": lambda db: paging.page(db, PAGE),
+    "list_executions_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
+    "list_executions_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
+    "list_executions_of_input": lambda db: paging.page(db, msgspec.structs.replace(PAGE, where=b'{"customer":3}')),
+    "list_executions_of_status": lambda db: paging.page(
+        db, msgspec.structs.replace(PAGE, status=("paused", "running"))
+    ),
+    "list_executions_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
+    "list_paused_executions": lambda db: queries.paused(db, PausedFilter(limit=50)),
+    "list_paused_executions_of_workflow": lambda db: queries.paused(db, PausedFilter(limit=50, workflow="w7")),
+    "point_by_id": lambda db: queries.point_by_id(db, "p105"),
+    "list_points": lambda db: queries.points(db, POINTS),
+    "list_points_of_execution": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
+    "list_waiting_points": lambda db: queries.points(db, WAITING),
+    "list_waiting_points_of_workflow_and_kind": lambda db: queries.points(
         db, msgspec.structs.replace(WAITING, workflow="w7", kind="approval")
     ),
-    "points_waiting_of_kind": lambda db: reading.points(db, msgspec.structs.replace(WAITING, kind="approval")),
-    "points_waiting_of_workflow": lambda db: reading.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
+    "list_waiting_points_of_kind": lambda db: queries.points(db, msgspec.structs.replace(WAITING, kind="approval")),
+    "list_waiting_points_of_workflow": lambda db: queries.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
 }
 
 
@@ -219,7 +221,7 @@ async def touched(watched: Watched) -> dict[str, int]:
     for name, deed in DEEDS.items():
         given = await watched.watch(cast("Callable[[Watched], Awaitable[object]]", deed))
         assert watched.blocks[name], name
-        assert name == "release" or has_worked(given), (name, given)
+        assert name == "release_leases" or has_worked(given), (name, given)
     return dict(watched.blocks)
 
 
@@ -230,7 +232,7 @@ def has_worked(given: object) -> bool:
             return all(isinstance(one, Outcome) and one.verdict == "passed" for one in given)
         case [Enqueued() | Refusal(), *_] | Refusal():
             return not isinstance(given, Refusal) and all(isinstance(one, Enqueued) for one in given)
-        case claiming.Found():
+        case claims.Found():
             return len(given.claims.claimed) in (1, SOME)
         case _:
             return bool(given)

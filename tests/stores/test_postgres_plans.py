@@ -46,9 +46,15 @@ UPDATE layover.audit SET "user" = 'u1', execution_id = 'e1';
 ANALYZE layover.pause_points, layover.heads, layover.audit;
 """
 _OF_WHAT_MAY_BE_RARE = [
-    "page_of_status", "page_of_workflow", "paused_of", "points_waiting_of", "points_waiting_of_kind",
-    "points_waiting_of_workflow", "audit_of_user", "audit_of_execution",
-]  # fmt: skip
+    "list_executions_of_status",
+    "list_executions_of_workflow",
+    "list_paused_executions_of_workflow",
+    "list_waiting_points_of_workflow_and_kind",
+    "list_waiting_points_of_kind",
+    "list_waiting_points_of_workflow",
+    "list_audit_entries_of_user",
+    "list_audit_entries_of_execution",
+]
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +112,8 @@ def test_only_what_is_on_a_page_is_sorted_when_kinds_are_merged(
     grown: dict[str, Plan], young: dict[str, Plan], filled: dict[str, Plan]
 ) -> None:
     for plans_ in (grown, young, filled):
-        plan = plans_["points_waiting_of_workflow"]
-        assert seeks(plan) == PINNED["points_waiting_of_workflow"]
+        plan = plans_["list_waiting_points_of_workflow"]
+        assert seeks(plan) == PINNED["list_waiting_points_of_workflow"]
         kinds = [node["Node Type"] for node in nodes(plan)]
         assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
 
@@ -121,8 +127,11 @@ _ALIKE = ("Memoize", "Bitmap Heap Scan")
 @pytest.mark.parametrize(
     ("name", "of_each"),
     [
-        ("page_of_status", ["Function Scan", "Limit", "Index Scan"]),
-        ("page_of_workflow", ["Index Scan", "Limit", "Nested Loop", "Index Scan", "Subquery Scan", "Index Scan"]),
+        ("list_executions_of_status", ["Function Scan", "Limit", "Index Scan"]),
+        (
+            "list_executions_of_workflow",
+            ["Index Scan", "Limit", "Nested Loop", "Index Scan", "Subquery Scan", "Index Scan"],
+        ),
     ],
 )
 def test_only_what_is_on_a_page_is_sorted_and_looked_up(
@@ -139,7 +148,7 @@ def test_only_what_is_on_a_page_is_sorted_and_looked_up(
 async def test_a_list_of_what_is_rare_is_sought_though_everything_was_alike_when_it_was_counted() -> None:
     """Else what is rare by then is searched for among all that has come since."""
     async with schema_with(rows=True) as (connection, known):
-        await connection.execute(in_schema(_ALL_ALIKE, known["points"].split('"')[1]))
+        await connection.execute(in_schema(_ALL_ALIKE, known["list_points"].split('"')[1]))
         for name in _OF_WHAT_MAY_BE_RARE:
             assert seeks(await plan_of(connection, known[name])) == PINNED[name]
 
@@ -155,8 +164,10 @@ async def test_a_log_is_sought_in_its_own_partition() -> None:
     async with schema_with(rows=True) as (connection, known):
         for n, partition in partitions.items():
             id_ = f"'00000000-0000-0000-0000-{n:012x}'::uuid"
-            assert partitions_used(await plan_as_run(connection, known["load"], f"ARRAY[{id_}]")) == {partition}
-            assert partitions_used(await plan_as_run(connection, known["history"], id_, "0", "9")) == {partition}
-            assert partitions_used(await plan_as_run(connection, known["purge"], f"ARRAY[{id_}]", "NULL")) == {
+            assert partitions_used(await plan_as_run(connection, known["load_executions"], f"ARRAY[{id_}]")) == {
                 partition
             }
+            assert partitions_used(await plan_as_run(connection, known["history"], id_, "0", "9")) == {partition}
+            assert partitions_used(
+                await plan_as_run(connection, known["purge_executions"], f"ARRAY[{id_}]", "NULL")
+            ) == {partition}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.ports.records import Claim
-from layover.stores.postgres import PostgresStore, claiming, server_clock
+from layover.stores.postgres import PostgresStore, claims, server_clock
 from layover.stores.postgres.server_clock import ServerClock
 from tests.stores.conformance import ME, OTHER, create, uid
 
@@ -142,7 +142,7 @@ def test_who_comes_later_goes_on_from_the_time_of_the_others(machine: Machine) -
 async def test_who_claims_has_the_time_of_whoever_heard_of_a_later_one(
     postgres: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, claim, hour = postgres.address(), claiming.claim, 3_600_000
+    address, claim, hour = postgres.address(), claims.claim, 3_600_000
     one, other = PostgresStore(address), PostgresStore(address)
     await one.open(ME)
     await other.open(OTHER)
@@ -150,13 +150,13 @@ async def test_who_claims_has_the_time_of_whoever_heard_of_a_later_one(
         now = await one.now()
         wish = Claim(instance=ME, now=now, lease_until=now + 30_000)
 
-        async def later(db: Database, wish: Claim) -> claiming.Found:
+        async def later(db: Database, wish: Claim) -> claims.Found:
             found = await claim(db, wish)
             return found._replace(server_time=found.server_time + hour)
 
-        monkeypatch.setattr(claiming, "claim", later)
+        monkeypatch.setattr(claims, "claim", later)
         await one.claim(wish)  # it hears of the hour before the server's clock is set back again
-        monkeypatch.setattr(claiming, "claim", claim)
+        monkeypatch.setattr(claims, "claim", claim)
         await other.claim(wish)
         assert await other.now() >= now + hour - 1_000
     finally:

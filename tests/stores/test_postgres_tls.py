@@ -13,7 +13,7 @@ import pytest
 from layover.core.errors import LayoverError
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.database import Database
-from layover.stores.postgres.shaping import own_connection
+from layover.stores.postgres.migration_lock import own_connection
 from tests.servers.binaries import DEBIAN, server_owner
 from tests.servers.postgres import run
 from tests.servers.server import PostgresServer

@@ -10,18 +10,28 @@ import apsw
 import pytest
 
 from layover.core.engine.events import PointKind
-from layover.stores.sqlite.connection import connect, teach
+from layover.stores.sqlite.connection import connect, register_functions
 from layover.stores.sqlite.migrations import migrate
 from layover.stores.sqlite.statements import SQL
 
-ALL_THERE_IS = {"counts", "gauges", "latest_versions", "standings", "strays", "unversioned"}
+PLANNED = SQL.keys() - {"create_migrations_table"}
+ALL_THERE_IS = {
+    "count_executions",
+    "count_tables",
+    "gauges",
+    "latest_versions",
+    "list_workflow_statuses",
+    "recorded_migrations",
+    "stray_rows",
+    "executions_without_version",
+}
 # The values of a filter; what an inner SELECT has cut already; what a recursion has found so far.
 NO_TABLES = ("SCAN json_each", "SCAN (subquery", "SCAN found", "SCAN CONSTANT ROW")
 
 
 def plan(name: str) -> list[str]:
     db = apsw.Connection(":memory:")
-    teach(db)
+    register_functions(db)
     migrate(db, Path(":memory:"), 1)
     values = dict.fromkeys(re.findall(r":(\w+)", SQL[name])) or (None,) * SQL[name].count("?")
     lines = [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", values)]
@@ -29,7 +39,7 @@ def plan(name: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("name", sorted(SQL.keys() - ALL_THERE_IS))
+@pytest.mark.parametrize("name", sorted(PLANNED - ALL_THERE_IS))
 def test_a_statement_seeks_and_never_scans_a_table(name: str) -> None:
     scans = [line for line in plan(name) if line.startswith("SCAN") and not line.startswith(NO_TABLES)]
     assert scans == []
@@ -44,63 +54,66 @@ def test_the_exceptions_are_still_exceptions(name: str) -> None:
     ("name", "index"),
     [
         ("append", "PRIMARY KEY (execution_id=?)"),
-        ("append_alike", "PRIMARY KEY (execution_id=?)"),
-        ("append_resting", "PRIMARY KEY (execution_id=?)"),
-        ("head", "PRIMARY KEY (execution_id=?)"),
-        ("due", "heads_due (wake_at<?)"),
-        ("next_due", "COVERING INDEX heads_due (wake_at>?)"),
+        ("append_keeping_status", "PRIMARY KEY (execution_id=?)"),
+        ("append_and_rest", "PRIMARY KEY (execution_id=?)"),
+        ("head_by_id", "PRIMARY KEY (execution_id=?)"),
+        ("due_heads", "heads_due (wake_at<?)"),
+        ("next_due_at", "COVERING INDEX heads_due (wake_at>?)"),
         ("commands_after", "PRIMARY KEY (execution_id=? AND n>?)"),
         ("command_by_source", "(execution_id=? AND source=? AND source_n=?)"),
         ("entries_after", "(execution_id=? AND seq>?)"),
         ("history", "(execution_id=? AND seq>?)"),
-        ("execution", "PRIMARY KEY (execution_id=?)"),
-        ("page", "executions_by_age ((created_at,execution_id)<(?,?))"),
-        ("page_of_parent", "executions_by_parent (parent_id=? AND (created_at,execution_id)<(?,?))"),
-        ("page_of_tag", "PRIMARY KEY (tag=? AND (created_at,execution_id)<(?,?))"),
-        ("page_of_status", "heads_by_status (status=? AND (created_at,execution_id)<(?,?))"),
-        ("page_of_workflow", "heads_by_workflow (workflow=? AND (created_at,execution_id)<(?,?))"),
+        ("execution_by_id", "PRIMARY KEY (execution_id=?)"),
+        ("list_executions", "executions_by_age ((created_at,execution_id)<(?,?))"),
+        ("list_executions_of_parent", "executions_by_parent (parent_id=? AND (created_at,execution_id)<(?,?))"),
+        ("list_executions_of_tag", "PRIMARY KEY (tag=? AND (created_at,execution_id)<(?,?))"),
+        ("list_executions_of_status", "heads_by_status (status=? AND (created_at,execution_id)<(?,?))"),
+        ("list_executions_of_workflow", "heads_by_workflow (workflow=? AND (created_at,execution_id)<(?,?))"),
         ("purge_tags", "PRIMARY KEY (tag=? AND created_at=? AND execution_id=?)"),
-        ("paused", "heads_paused ((paused_at,execution_id)>(?,?))"),
-        ("paused_of", "heads_paused_of (workflow=? AND (paused_at,execution_id)>(?,?))"),
-        ("points", "pause_points_by_age ((opened_at,id)>(?,?))"),
-        ("points_of_execution", "pause_points_by_execution (execution_id=? AND (opened_at,id)>(?,?))"),
-        ("points_waiting", "pause_points_waiting ((opened_at,id)>(?,?))"),
-        ("points_waiting_of", "pause_points_waiting_of (workflow=? AND kind=? AND (opened_at,id)>(?,?))"),
-        ("points_waiting_of_kind", "pause_points_waiting_of_kind (kind=? AND (opened_at,id)>(?,?))"),
-        ("points_waiting_of_workflow", "pause_points_waiting_of (workflow=? AND kind=? AND (opened_at,id)>(?,?))"),
-        ("orphan", "heads_due (wake_at>?)"),
-        ("append_missing", "PRIMARY KEY (execution_id=?)"),
-        ("missing_types", "COVERING INDEX heads_missing (missing>?)"),
-        ("heads_missing", "heads_missing (missing=?)"),
-        ("messages_due", "COVERING INDEX outbox_by_time (due_at<?)"),
-        ("latest_between", "PRIMARY KEY (sender=? AND destination=? AND n>? AND n<?)"),
-        ("message", "PRIMARY KEY (sender=? AND destination=? AND n=?)"),
-        ("next_message", "COVERING INDEX outbox_by_time (due_at>?)"),
-        ("messages_of", "PRIMARY KEY (sender=?)"),
-        ("drop_message", "PRIMARY KEY (sender=? AND destination=? AND n=?)"),
+        ("list_paused_executions", "heads_paused ((paused_at,execution_id)>(?,?))"),
+        ("list_paused_executions_of_workflow", "heads_paused_of (workflow=? AND (paused_at,execution_id)>(?,?))"),
+        ("list_points", "pause_points_by_age ((opened_at,id)>(?,?))"),
+        ("list_points_of_execution", "pause_points_by_execution (execution_id=? AND (opened_at,id)>(?,?))"),
+        ("list_waiting_points", "pause_points_waiting ((opened_at,id)>(?,?))"),
+        (
+            "list_waiting_points_of_workflow_and_kind",
+            "pause_points_waiting_of (workflow=? AND kind=? AND (opened_at,id)>(?,?))",
+        ),
+        ("list_waiting_points_of_kind", "pause_points_waiting_of_kind (kind=? AND (opened_at,id)>(?,?))"),
+        ("list_waiting_points_of_workflow", "pause_points_waiting_of (workflow=? AND kind=? AND (opened_at,id)>(?,?))"),
+        ("expire_leases", "heads_due (wake_at>?)"),
+        ("append_and_wait_for_functions", "PRIMARY KEY (execution_id=?)"),
+        ("awaited_functions", "COVERING INDEX heads_missing (missing>?)"),
+        ("heads_awaiting_functions", "heads_missing (missing=?)"),
+        ("due_messages", "COVERING INDEX outbox_by_time (due_at<?)"),
+        ("latest_due_at_between", "PRIMARY KEY (sender=? AND destination=? AND n>? AND n<?)"),
+        ("message_by_key", "PRIMARY KEY (sender=? AND destination=? AND n=?)"),
+        ("next_message_due_at", "COVERING INDEX outbox_by_time (due_at>?)"),
+        ("messages_of_sender", "PRIMARY KEY (sender=?)"),
+        ("delete_messages", "PRIMARY KEY (sender=? AND destination=? AND n=?)"),
         ("postpone_message", "PRIMARY KEY (sender=? AND destination=? AND n=?)"),
-        ("hasten_messages", "PRIMARY KEY (sender=? AND destination=?)"),
-        ("token", "PRIMARY KEY (hash=?)"),
-        ("waits", "PRIMARY KEY (name=? AND key=?)"),
-        ("drop_waits", "waits_by_point (point=?)"),
-        ("signals", "signals_by_key (name=? AND key=? AND at>?)"),
-        ("undispatched_since", "COVERING INDEX signals_by_age (dispatched=?)"),
-        ("signals_undispatched", "signals_by_age (dispatched=? AND at<?)"),
-        ("count_held", "COVERING INDEX places_held (name=? AND held_at>?)"),
-        ("holders", "COVERING INDEX places_held (name=? AND held_at>?)"),
-        ("next_in_line", "places_in_line (name=?)"),
-        ("count_ahead", "places_in_line (name=? AND (rank,execution_id)<(?,?))"),
-        ("expendable", "COVERING INDEX executions_by_end (finished_at<?)"),
+        ("make_messages_due_sooner", "PRIMARY KEY (sender=? AND destination=?)"),
+        ("point_of_token", "PRIMARY KEY (hash=?)"),
+        ("waits_for_signal", "PRIMARY KEY (name=? AND key=?)"),
+        ("delete_waits", "waits_by_point (point=?)"),
+        ("signals_since", "signals_by_key (name=? AND key=? AND at>?)"),
+        ("oldest_undispatched_at", "COVERING INDEX signals_by_age (dispatched=?)"),
+        ("undispatched_signals", "signals_by_age (dispatched=? AND at<?)"),
+        ("count_slot_holders", "COVERING INDEX places_held (name=? AND held_at>?)"),
+        ("slot_holders", "COVERING INDEX places_held (name=? AND held_at>?)"),
+        ("next_in_queue", "places_in_line (name=?)"),
+        ("count_ahead_in_queue", "places_in_line (name=? AND (rank,execution_id)<(?,?))"),
+        ("purgeable_executions", "COVERING INDEX executions_by_end (finished_at<?)"),
         ("create_execution", "versions_by_hash (hash=? AND workflow=?)"),
-        ("audit", "PRIMARY KEY ((at,id)<(?,?))"),
-        ("audit_of_user", "audit_by_user (user=? AND (at,id)<(?,?))"),
-        ("audit_of_execution", "audit_by_execution (execution_id=? AND (at,id)<(?,?))"),
-        ("key_by_hash", "(hash=?)"),
-        ("keys", "PRIMARY KEY (id>?)"),
-        ("reply", "(scope=? AND key=?)"),
-        ("drop_reply", "(scope=? AND key=?)"),
+        ("list_audit_entries", "PRIMARY KEY ((at,id)<(?,?))"),
+        ("list_audit_entries_of_user", "audit_by_user (user=? AND (at,id)<(?,?))"),
+        ("list_audit_entries_of_execution", "audit_by_execution (execution_id=? AND (at,id)<(?,?))"),
+        ("api_key_by_hash", "(hash=?)"),
+        ("list_api_keys", "PRIMARY KEY (id>?)"),
+        ("reply_by_key", "(scope=? AND key=?)"),
+        ("delete_unfinished_reply", "(scope=? AND key=?)"),
         ("revive_workflow", "PRIMARY KEY (workflow=?)"),
-        ("standings_of", "PRIMARY KEY (workflow=?)"),
+        ("workflow_statuses_by_name", "PRIMARY KEY (workflow=?)"),
     ],
 )
 def test_a_hot_statement_uses_all_of_its_index(name: str, index: str) -> None:
@@ -109,22 +122,34 @@ def test_a_hot_statement_uses_all_of_its_index(name: str, index: str) -> None:
 
 
 def test_signals_to_forget_are_sought() -> None:
-    assert plan("forget_signals")[-1].endswith("signals_by_age (dispatched=? AND at<?)")
+    assert plan("delete_old_signals")[-1].endswith("signals_by_age (dispatched=? AND at<?)")
 
 
 def test_the_points_of_a_workflow_are_merged_from_those_of_all_kinds() -> None:
-    kinds = re.findall(r"kind = '(\w+)'", SQL["points_waiting_of_workflow"])
+    kinds = re.findall(r"kind = '(\w+)'", SQL["list_waiting_points_of_workflow"])
     assert sorted(kinds) == sorted(get_args(PointKind))
-    parts = [line for line in plan("points_waiting_of_workflow") if line.startswith(("SEARCH", "MERGE"))]
+    parts = [line for line in plan("list_waiting_points_of_workflow") if line.startswith(("SEARCH", "MERGE"))]
     assert len(parts) == 2 * len(kinds) - 1
 
 
-@pytest.mark.parametrize("name", sorted(SQL.keys() - {"counts", "due", "gauges", "strays", "version_by_hash"}))
+@pytest.mark.parametrize(
+    "name", sorted(PLANNED - {"count_executions", "due_heads", "gauges", "stray_rows", "version_by_hash"})
+)
 def test_rows_come_in_order_and_are_not_sorted(name: str) -> None:
     assert not any("TEMP B-TREE" in line for line in plan(name))
 
 
-@pytest.mark.parametrize("name", ["execution", "history", "point", "points_of_execution", "append_alike", "paused_of"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "execution_by_id",
+        "history",
+        "point_by_id",
+        "list_points_of_execution",
+        "append_keeping_status",
+        "list_paused_executions_of_workflow",
+    ],
+)
 def test_a_statement_is_compiled_once_whatever_it_is_asked(tmp_path: Path, name: str) -> None:
     path, compiled = tmp_path / "layover.db", list[int]()
     db = connect(path)

@@ -1,1 +1,1 @@
-"""Where the truth is kept: one package per kind of database, all alike from outside."""
+"""The stores: one package for each kind of database. All of them pass the same conformance tests."""

@@ -1,4 +1,4 @@
-"""What is refused in the same way by every store, before anything is written."""
+"""Checks that every store makes before it writes anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def checked_appends(appends: Sequence[Append]) -> tuple[Append, ...]:
-    """Return appends that are whole and name executions, each of them once; the sequence may change afterwards."""
+    """Return a copy of valid appends, at most one for each execution; the caller may change its sequence afterwards."""
     names = [append.execution_id for append in appends]
     check_ids(names)
     if len(set(names)) != len(names):
@@ -30,13 +30,13 @@ def checked_appends(appends: Sequence[Append]) -> tuple[Append, ...]:
 
 
 def check_ids(execution_ids: Iterable[str]) -> None:
-    """Refuse what is not the id of an execution."""
+    """Refuse ids that are not those of executions."""
     for execution_id in execution_ids:
         key(execution_id)
 
 
 def check_texts(*texts: object) -> None:
-    """Refuse what no database can keep as text: a NUL, half a character, or no text at all."""
+    """Refuse values that a database cannot store as text: a NUL, half a character, or no string at all."""
     for text in texts:
         try:
             fits = isinstance(text, str) and b"\0" not in text.encode()
@@ -47,12 +47,12 @@ def check_texts(*texts: object) -> None:
 
 
 def at_most(limit: int | None, otherwise: int = 0) -> int:
-    """Return how many rows are wanted: a negative limit asks for none, not for all; without one, another counts."""
+    """Return a limit on rows, or `otherwise` without one. A negative limit asks for no rows, not for all of them."""
     return otherwise if limit is None else max(limit, 0)
 
 
 def _check_senders(append: Append) -> None:
-    """Refuse what an execution sends in the name of another."""
+    """Refuse messages whose sender is another execution."""
     for message in append.messages:
         if message.sender != append.execution_id:
             text = f"{append.execution_id} cannot send a message of {message.sender}."
@@ -60,7 +60,7 @@ def _check_senders(append: Append) -> None:
 
 
 def _check_earlier(append: Append) -> None:
-    """Refuse stretches of a log that leave a gap, or are more than all that is added."""
+    """Refuse earlier entries that leave a gap in the log, or have more events than the append."""
     seq = append.expected_seq + 1
     for entry in append.earlier:
         if entry.seq != seq or entry.count < 1:
@@ -71,21 +71,21 @@ def _check_earlier(append: Append) -> None:
 
 
 def message_exists(message: Message) -> StoreError:
-    """Tell of a message that is written twice."""
+    """Return the error for a message that is written twice."""
     text = f"{message.sender} has a message {message.n} for {message.destination} already."
     return StoreError(text, code="message_exists")
 
 
 def token_exists(token: Token) -> StoreError:
-    """Tell of a token that is given out twice; not which, for it is a secret."""
+    """Return the error for a token that is issued twice. It does not name the token, which is a secret."""
     return StoreError(f"A token of the point {token.point} was given out before.", code="token_exists")
 
 
 def point_exists(point_id: str) -> StoreError:
-    """Tell of a pause point that is opened twice."""
+    """Return the error for a pause point that is opened twice."""
     return StoreError(f"There is a pause point {point_id} already.", code="point_exists")
 
 
 def key_exists(key: Key) -> StoreError:
-    """Tell of a key that is kept twice; not its hash, for that is all that a key is known by."""
+    """Return the error for an API key that is stored twice. It does not name the hash, which identifies the key."""
     return StoreError(f"There is a key {key.id}, or one that reads the same, already.", code="key_exists")

@@ -1,4 +1,4 @@
-"""The ids of executions: a UUID in its usual text form for everybody, and 16 bytes where it is kept."""
+"""The ids of executions: UUIDs as text in Python, and as 16 bytes in SQLite and on the wire to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import lru_cache
 from layover.ports.errors import StoreError
 
 
-# An execution that is driven writes many times, and the checks cost more than looking up what they came to.
+# An active execution is written many times, and the checks cost more than a look into the cache.
 @lru_cache(maxsize=2_000)
 def key(execution_id: str) -> bytes:
-    """Return the id of an execution as it is kept; there is one way to write it, so that equal ids are equal texts."""
+    """Return an id as bytes. Only the canonical form is accepted, so that equal ids are equal texts."""
     try:
         kept = bytes.fromhex(execution_id.replace("-", ""))
     except ValueError:
@@ -21,6 +21,6 @@ def key(execution_id: str) -> bytes:
 
 
 def text(kept: bytes) -> str:
-    """Return the id of an execution as everybody else has it."""
+    """Return an id as text."""
     digits = kept.hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -1,9 +1,10 @@
-"""How instances on one machine learn at once that another is dead: each holds a lock that ends with its process.
+"""Locks by which instances on one machine learn at once that another instance is dead.
 
-The lock is on a file in a folder that they share, named by the instance. Whoever can take it knows that nobody holds
-it any more, however the holder ended, and need not wait for the end of its leases. Until what the dead one drove is
-free, its lock is kept, so that nobody comes back under its name meanwhile. A lock counts only while its file has its
-name: who has waited for a file that was then removed has locked nothing.
+Each instance locks a file with its name in a shared folder. The operating system releases the lock when the process
+ends, however it ends. An instance that can take the lock of another therefore knows that the other is dead, and need
+not wait until its leases end. It keeps the lock until it has expired those leases, so that no process starts under the
+same name meanwhile. A lock counts only while the file still has its name: the file may be removed while a process waits
+for it.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _BETWEEN_TRIES = 0.01
 
 
 class Note(NamedTuple):
-    """What an instance tells others on its machine, in milliseconds of the clock that they share and never jumps."""
+    """What an instance writes into its lock file, in milliseconds of the monotonic clock that the machine shares."""
 
-    ahead: int  # its time is ahead of that clock by so much
-    leased_until: int  # its leases last at least until then
+    ahead: int  # how far its time is ahead of that clock
+    leased_until: int  # its leases end no earlier
 
 
 class InstanceLocks:
-    """The lock of this instance, and a look at those of others."""
+    """The lock of this instance, and the locks of the others."""
 
     def __init__(self, folder: Path, instance: str) -> None:
         self._folder = folder
@@ -42,12 +43,12 @@ class InstanceLocks:
         self.alone = True
 
     def hold(self, patience: float) -> None:
-        """Take our own lock, for as long as this process lives; somebody may just be looking whether we are dead."""
+        """Take our own lock until the process ends. Another instance may hold it for a moment, to look."""
         until = monotonic() + patience
         while self._held is None:
             with suppress(FileExistsError):
                 self._folder.mkdir(mode=0o700)
-            with suppress(FileNotFoundError):  # whoever left last has just removed the folder
+            with suppress(FileNotFoundError):  # the last instance to leave has just removed the folder
                 self._held = self._take(self.instance, os.O_RDWR | os.O_CREAT)
             if self._held is None:
                 if monotonic() > until:
@@ -55,17 +56,17 @@ class InstanceLocks:
                 sleep(_BETWEEN_TRIES)
 
     def note(self, note: Note) -> None:
-        """Write into our own lock what others may want to know of us."""
+        """Write a note for the other instances into our lock file."""
         if self._held is not None:
             os.pwrite(self._held, f"{note.ahead:020} {note.leased_until:020}\n".encode(), 0)
 
     def notes(self) -> list[Note]:
-        """Return what the instances that live have noted."""
+        """Return the notes of all living instances."""
         found = [self.note_of(instance) for instance in self._others()]
         return [note for note in found if note is not None]
 
     def note_of(self, instance: str) -> Note | None:
-        """Return what an instance has noted; None if it is dead, or has noted nothing."""
+        """Return the note of an instance; None if it is dead or has written none."""
         if not is_held(self._folder, instance):
             return None
         try:
@@ -75,22 +76,22 @@ class InstanceLocks:
             return None
 
     def let_go(self) -> None:
-        """Give our own lock back."""
+        """Release our own lock."""
         if self._held is not None:
             self._file(self.instance).unlink(missing_ok=True)
             os.close(self._held)
             self._held = None
-            with suppress(OSError):  # others are still there
+            with suppress(OSError):  # other instances still use it
                 self._folder.rmdir()
 
     @contextmanager
     def dead(self) -> Iterator[list[str]]:
-        """Give the instances that are gone; unless something fails, they are forgotten afterwards."""
+        """Yield dead instances and hold their locks meanwhile. Their files are then removed, unless something fails."""
         taken: dict[str, int] = {}
         others = self._others()
         try:
             for instance in others:
-                with suppress(FileNotFoundError):  # it has just given its lock back
+                with suppress(FileNotFoundError):  # it has just released its lock
                     lock = self._take(instance, os.O_RDWR)
                     if lock is not None:
                         taken[instance] = lock
@@ -109,7 +110,7 @@ class InstanceLocks:
         return [instance for instance in found if instance != self.instance]
 
     def _take(self, instance: str, flags: int) -> int | None:
-        """Return the lock of an instance, or None if somebody holds it."""
+        """Return the lock of an instance; None if it is held."""
         file = self._file(instance)
         lock = os.open(file, flags | os.O_CLOEXEC, 0o600)
         try:
@@ -130,13 +131,13 @@ class InstanceLocks:
 
 
 def is_held(folder: Path, instance: str) -> bool | None:
-    """Return whether an instance holds its lock; None if it has none here, since it never had or gave it back."""
+    """Return whether an instance holds its lock; None if it has no lock file on this machine."""
     try:
         lock = os.open(_file_of(folder, instance), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:
-        # Shared, so that those who look do not take each other for the holder.
+        # A shared lock: two instances that look at once must not take each other for the holder.
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -1,7 +1,7 @@
-"""Who may begin when only so many may: what every store keeps of it, and how it counts.
+"""Limits on how many executions may run at once or start within a time: the rules that all stores share.
 
-An execution under limits has a place, from its first wish until it is closed: it holds a slot or is in line for one,
-then it has a moment to begin at, then it is admitted. Its wish is kept with its place.
+An execution under limits has a place, from its first request until it is closed. It waits in the queue for a slot or
+holds one; then it gets a start time from the rate; then it is admitted. The place holds the limits that were requested.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Rate, Wish
 
-MOST_HOLDERS = 10  # as many as are told
-_FAR = 2**62  # from the front of a line to its end: every database can hold the number
+MOST_HOLDERS = 10  # as many as an admission names
+_FAR = 2**62  # the farthest rank in a queue; every database can store the number
 
 
 def check_wish(wish: Wish) -> None:
-    """Refuse limits that nothing could ever pass."""
+    """Refuse limits that would never admit an execution."""
     numbers = [wish.slots.limit] if wish.slots is not None else []
     numbers += [wish.rate.limit, wish.rate.per_ms] if wish.rate is not None else []
     if any(number < 1 for number in numbers):
@@ -31,7 +31,7 @@ def check_wish(wish: Wish) -> None:
 
 
 def place_of(wish: Wish, now: int) -> Place:
-    """Return the place that a wish begins with; each point of priority is worth a second in line."""
+    """Return the first place for a request. Each point of priority is worth a second in the queue."""
     slots = wish.slots
     return Place(
         execution_id=wish.execution_id,
@@ -42,10 +42,10 @@ def place_of(wish: Wish, now: int) -> Place:
     )
 
 
-def reserved(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
-    """Return the moment at which one more may begin, and until when the rate is used up then, in microseconds.
+def reserve_rate(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
+    """Return when one more execution may start, and until when the rate is used then, in microseconds.
 
-    Each start uses up an even share of the length of time, and as much of it as the rate is long may be used at once.
+    Each start uses an equal share of the period. Unused shares may be used at once, up to one whole period.
     """
     share = -(-rate.per_ms * 1000 // rate.limit)
     used_until = max(used_until, now * 1000) + share
@@ -53,8 +53,8 @@ def reserved(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
     return max(now, -(-begins // 1000)), used_until
 
 
-def standing(place: Place, position: int, holders: Sequence[str]) -> Admission:
-    """Tell how things stand; those who hold the slots are told with the name of the slots."""
+def admission_of(place: Place, position: int, holders: Sequence[str]) -> Admission:
+    """Return the admission that a place stands for, with the holders of its slots."""
     if place.is_in_line:
         return Admission(state="waiting", name=place.name or "", position=position, holders=tuple(holders))
     if not place.admitted and place.rate is not None:
@@ -64,13 +64,13 @@ def standing(place: Place, position: int, holders: Sequence[str]) -> Admission:
     return Admission(state="admitted", name=place.rate.name if place.rate is not None else "")
 
 
-def admittance(execution_id: str) -> Enqueue:
-    """Return the command that lets an execution begin; it is taken once."""
+def admit_command(execution_id: str) -> Enqueue:
+    """Return the command that lets an execution start. Its source makes it count once."""
     kind, body = encode_command(Admit())
     return Enqueue(execution_id=execution_id, kind=kind, body=body, source="admit")
 
 
-def cancellation(execution_id: str, by: str) -> Enqueue:
-    """Return the command that ends an execution because another wants its slot; of each other it is taken once."""
+def cancel_command(execution_id: str, by: str) -> Enqueue:
+    """Return the command that cancels an execution to give its slot to another, which counts once for each of them."""
     kind, body = encode_command(Cancel(reason=f"The execution {by} takes its place."))
     return Enqueue(execution_id=execution_id, kind=kind, body=body, source=f"limit:{by}")

@@ -1,7 +1,8 @@
-"""Numbered steps from one shape of the tables to the next, each with its way back.
+"""Numbered migrations of the tables, each with a way back.
 
-A table in the database says which steps it has taken, with the checksum of each. What a newer release has written, or
-has a step that reads differently now, is refused unchanged; unless the newer steps say that older releases can go on.
+The table `migrations` records those that a database has taken, with the checksum of each. A database of a newer
+release, or with a migration that reads differently now, is refused unchanged; unless the newer migrations say that
+older releases can go on.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from layover.ports.errors import StoreUnusable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-_COMPATIBLE = "-- compatible"  # the first line of a step that releases which do not know it can live with
+_COMPATIBLE = "-- compatible"  # the first line of a migration that older releases can live with
 
 
 class Migration(NamedTuple):
-    """One step: the statements that take it, and those that take it back."""
+    """One migration: the statements that take it, and those that take it back."""
 
     number: int
     name: str
@@ -28,24 +29,24 @@ class Migration(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """What tells whether the step is still the one that was taken."""
+        """The checksum, which changes if the migration does."""
         return hashlib.sha256(f"{self.up}\0{self.down}".encode()).hexdigest()
 
     @property
     def is_compatible(self) -> bool:
-        """Whether releases from before this step can go on when it has been taken."""
+        """Whether older releases can go on after this migration."""
         return self.up.partition("\n")[0].strip() == _COMPATIBLE
 
 
 class Shape(NamedTuple):
-    """The last migration that a database has taken, none if it is not ours; and the last that this release knows."""
+    """The last migration that a database has taken (None if it is not ours), and the last that this release knows."""
 
     taken: int | None
     newest: int
 
 
 def read_migrations(package: str) -> list[Migration]:
-    """Return all steps that are in the folder `migrations` of a package."""
+    """Return the migrations in the folder `migrations` of a package."""
     folder = files(package) / "migrations"
     texts = {file.name: file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
     names = sorted({name.partition(".")[0] for name in texts})
@@ -55,9 +56,9 @@ def read_migrations(package: str) -> list[Migration]:
 def compare(
     place: object, known: Sequence[Migration], taken: Mapping[int, str], compatible: Collection[int] = ()
 ) -> None:
-    """Refuse a database that has taken steps which this release does not know, or knows differently.
+    """Refuse a database with migrations that this release does not know, or knows differently.
 
-    `taken` are the checksums of the steps; those that are `compatible` need not be known.
+    `taken` holds their checksums. Those in `compatible` need not be known.
     """
     checksums = {step.number: step.checksum for step in known}
     newer = sorted(taken.keys() - checksums.keys())
@@ -75,7 +76,7 @@ def compare(
 
 
 def check_complete(place: object, known: Sequence[Migration], taken: Collection[int]) -> None:
-    """Refuse a database that has not taken all steps."""
+    """Refuse a database that has not taken all migrations."""
     missing = [step.number for step in known if step.number not in taken]
     if missing:
         raise StoreUnusable(f"{place} needs the migrations {missing}.", code="old_database")

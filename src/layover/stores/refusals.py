@@ -1,4 +1,4 @@
-"""What every store says in the same words when it does not take a command or an answer."""
+"""The refusals of commands and answers, in the same words for every store."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from layover.ports.records import Refusal
 
 
 def unknown_execution(execution_id: str) -> Refusal:
-    """There is nothing to command."""
+    """Refuse a command to an execution that does not exist."""
     return Refusal("unknown_execution", f"There is no execution {execution_id}.")
 
 
 def execution_closed(status: str) -> Refusal:
-    """What is over takes no more commands."""
+    """Refuse a command to an execution that has ended."""
     return Refusal("execution_closed", f"The execution is {status}.")
 
 
 def superseded(workflow: str) -> Refusal:
-    """What was to be done to executions of a workflow is no longer wanted."""
+    """Refuse a command that was sent for a status that the workflow no longer has."""
     return Refusal("superseded", f"The workflow `{workflow}` has been changed meanwhile.")
 
 
 def unknown_point(point_id: str) -> Refusal:
-    """There is nothing to answer."""
+    """Refuse an answer to a pause point that does not exist."""
     return Refusal("unknown_point", f"There is no pause point {point_id}.")
 
 
 def point_closed(status: str) -> Refusal:
-    """Nobody waits for the answer any more."""
+    """Refuse an answer to a pause point that is closed."""
     if status == "expired":
         return Refusal("point_expired", "The time to answer has passed.")
     if status == "applied":

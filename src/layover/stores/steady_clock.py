@@ -1,8 +1,8 @@
-"""The time of this machine, which goes on whatever happens to its calendar.
+"""The time of this machine, which never goes back.
 
-When the calendar is set forward, so is this time: what is due by the calendar is due. When it is set back, this time
-goes on from where it was, by the clock that never jumps, until the calendar has caught up with it. All processes of a
-machine share that clock, so those that know how far the time of the others is ahead of it have the same time.
+When the system clock is set forward, so is this time: whatever is due by the system clock is due. When it is set back,
+this time goes on by the monotonic clock until the system clock has caught up. All processes of a machine share the
+monotonic clock, so an instance that knows how far another is ahead of it has the same time.
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ class SteadyClock:
         return running + self.ahead
 
     def keep_up(self, ahead: int) -> None:
-        """Have at least the time of somebody else on this machine, who is so far ahead of the clock of all."""
+        """Go at least as far ahead of the monotonic clock as another instance on this machine."""
         self.ahead = max(self.ahead, ahead)

@@ -1,4 +1,4 @@
-"""The store that forgets with its process: for tests, for trying things out, and as the measure of the other stores."""
+"""The store in memory: for tests, for trying things out, and as the reference for the other stores."""
 
 from layover.stores.memory.database import MemoryDatabase
 from layover.stores.memory.store import MemoryStore

@@ -1,4 +1,4 @@
-"""The tables, as plain as they can be: what is in them is frozen and replaced as a whole.
+"""The tables as dicts. Their values are frozen and replaced as a whole.
 
 Several stores may share one database, as several processes share a file.
 """
@@ -35,7 +35,7 @@ def _machine_time() -> int:
 
 @dataclass
 class MemoryDatabase:
-    """What is kept, by execution id unless it says otherwise."""
+    """The tables, by execution id unless a comment says otherwise."""
 
     clock: Callable[[], int] = _machine_time
     heads: dict[str, Head] = field(default_factory=dict)

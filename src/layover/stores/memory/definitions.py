@@ -1,13 +1,13 @@
-"""Keeping definitions. A version never changes; the same definition twice in a row is one version."""
+"""Definitions. A version never changes; the same definition twice in a row is one version."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
-from layover.stores.memory import auditing
-from layover.stores.memory.reading import latest
-from layover.stores.memory.standing import revive
+from layover.stores.checks import at_most
+from layover.stores.memory.audit import write_audit
+from layover.stores.memory.workflow_status import revive
 
 if TYPE_CHECKING:
     from layover.ports.records import AuditEntry
@@ -15,15 +15,39 @@ if TYPE_CHECKING:
 
 
 def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None) -> Version:
-    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
+    """Save a definition as the newest version, unless it is that already. A deleted workflow becomes active again."""
     newest = latest(db, workflow)
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
     if newest is not None and newest.hash == hash_:
         if is_revived:
-            auditing.write(db, audit)
+            write_audit(db, audit)
         return newest
     number = newest.number + 1 if newest is not None else 1
     version = Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=now)
     db.versions.append(version)
-    auditing.write(db, audit)
+    write_audit(db, audit)
     return version
+
+
+def version(db: MemoryDatabase, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    return min((one for one in db.versions if one.hash == hash_), key=lambda one: one.number, default=None)
+
+
+def latest(db: MemoryDatabase, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    found = versions(db, workflow)
+    return found[-1] if found else None
+
+
+def versions(db: MemoryDatabase, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is not None:
+        return [one for one in db.versions if one.workflow == workflow]
+    newest = {one.workflow: one for one in db.versions}
+    return [newest[name] for name in sorted(newest)]
+
+
+def workflows(db: MemoryDatabase, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows, by name, after one of them."""
+    return [one for one in versions(db, None) if one.workflow > after][: at_most(limit)]

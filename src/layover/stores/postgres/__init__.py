@@ -1,4 +1,4 @@
-"""A PostgreSQL database: many instances on many machines, one truth."""
+"""The store on PostgreSQL, for many instances on many machines."""
 
 from layover.stores.postgres.store import PostgresStore
 

@@ -1,8 +1,8 @@
-"""What the address of a database says: where it is, and how it is to be used.
+"""The address of a database: where it is, and how it is used.
 
-Whatever the driver understands stands in the address as usual (`sslmode`, `sslrootcert`, several hosts …). Ours are
-taken out of it: `schema`, `connections`, `statement_timeout` (in milliseconds), and `pooler=transaction` for one that
-hands each transaction to another connection.
+It may have all options of the driver (`sslmode`, `sslrootcert`, several hosts …). Our own are `schema`, `connections`,
+`statement_timeout` (in milliseconds), and `pooler=transaction` for a pooler that gives each transaction another
+connection.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Address(NamedTuple):
 
 
 def read_address(text: str) -> Address:
-    """Return what an address says."""
+    """Parse an address."""
     parts = _parts(text)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     ours = {name: options.pop(name) for name in _OURS if name in options}
     schema, pooler = ours.get("schema", "layover"), ours.get("pooler", "")
-    shown = _shown(parts)
+    shown = _without_password(parts)
     if not _NAME.fullmatch(schema) or schema.startswith("pg_") or schema == "information_schema":
         text = "a schema is named by small letters, digits and `_`, and not as those of the server"
         raise MalformedAddress(f"{shown}: {text}: not `{schema}`.")
@@ -65,7 +65,7 @@ def read_address(text: str) -> Address:
 
 
 def _parts(text: str) -> SplitResult:
-    """Take an address apart; one with a password that hides where the host begins is not shown at all."""
+    """Split an address. If it cannot be told where a password ends, the error shows none of it."""
     try:
         parts = urlsplit(text)
     except ValueError as error:
@@ -83,12 +83,12 @@ def _number(shown: str, options: dict[str, str], name: str, default: int, *, lea
     return int(text)
 
 
-def _shown(parts: SplitResult) -> str:
+def _without_password(parts: SplitResult) -> str:
     user, separator, hosts = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
     return _joined(parts, f"{name}{separator}{hosts}")
 
 
 def _joined(parts: SplitResult, netloc: str, query: str = "") -> str:
-    # The slashes stay where there is no host: what the library makes of it is read by few.
+    # The slashes stay also without a host, where the library would drop them.
     return f"{parts.scheme}://{netloc}{parts.path}{'?' if query else ''}{query}"

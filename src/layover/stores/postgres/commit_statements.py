@@ -1,8 +1,8 @@
 """The one statement of a group commit, put together from the parts that a group needs.
 
-Each part is a file in `sql/commit`. A group that only moves executions on has a short statement; one that also begins
-some, opens pause points and sends messages has a longer one: still one. The parts that a program uses come in few
-combinations, and each is put together once.
+The parts are in `sql/parts/group_commit.sql`. A group that only moves executions has a short statement. A group that
+also begins executions, opens pause points and sends messages has a longer one, but still one. A program uses few
+combinations of parts; each is put together once.
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from layover.stores.postgres.statements import in_schema, texts
+from layover.stores.postgres.statements import in_schema, parts
 
-_PARTS = texts("sql/commit")
+_PARTS = parts("group_commit")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 NEW, MOVES, RESTING_MOVES = "new", "moves", "resting_moves"
-KEEPING = "keeping"  # some of them made no progress since they were taken over
+KEEPING = "keeping"  # some appends made no progress, and keep the count of takeovers
 _KEPT = "CASE WHEN h.execution_id = ANY(:keeping::uuid[]) THEN h.takeovers ELSE 0 END"
-# What is made of those that begin, and of those that move on.
+# The parts that begin executions, and those that move them.
 _TABLES = {
     NEW: ("new",),
     MOVES: ("moves", "locked", "moved", "entries"),
     RESTING_MOVES: ("resting_moves", "locked", "moved_or_rested", "entries"),
 }
-# What belongs to executions whose append has passed.
+# The parts that write what belongs to executions whose append has passed.
 BELONGINGS = (
-    "earlier",
-    "opened",
-    "changed",
-    "waits",
-    "unwaited",
+    "earlier_entries",
+    "opened_points",
+    "changed_points",
+    "started_waits",
+    "ended_waits",
     "snapshots",
-    "ended",
+    "closed_executions",
     "messages",
     "tokens",
-    "audited",
+    "audit_entries",
 )
 
 
@@ -48,19 +48,19 @@ class CommitStatement(NamedTuple):
 
 
 @cache
-def commit_statement(schema: str, parts: frozenset[str]) -> CommitStatement:
-    """Return the statement for a group that needs these parts."""
-    has_moves = bool(parts & {MOVES, RESTING_MOVES})
-    # Heads that are begun come before heads that are locked, in every group: so no two groups wait for each other.
-    after = "(SELECT count(*) FROM new_heads) >= 0" if NEW in parts else "TRUE"
-    found = [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in parts for name in _TABLES[begin]]
-    kept = _KEPT if KEEPING in parts else "0"
+def commit_statement(schema: str, wanted: frozenset[str]) -> CommitStatement:
+    """Return the statement for a group that needs some parts."""
+    has_moves = bool(wanted & {MOVES, RESTING_MOVES})
+    # Every group inserts heads before it locks heads, so no two groups wait for each other.
+    after = "(SELECT count(*) FROM new_heads) >= 0" if NEW in wanted else "TRUE"
+    found = [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in wanted for name in _TABLES[begin]]
+    kept = _KEPT if KEEPING in wanted else "0"
     tables = [part.replace("{new_heads_are_there}", after).replace("{takeovers}", kept) for part in found]
-    kinds = [kind for kind, has in (("new", NEW in parts), ("moves", has_moves)) if has]
-    belongings = [_PARTS[name] for name in BELONGINGS if name in parts]
+    kinds = [kind for kind, has in (("new", NEW in wanted), ("moves", has_moves)) if has]
+    belongings = [_PARTS[name] for name in BELONGINGS if name in wanted]
     if belongings:
-        won = "\nUNION ALL\n".join(_PARTS[f"won_{kind}"] for kind in kinds)
-        tables += [f"won AS MATERIALIZED (\n{won}\n)", *belongings]
+        passed = "\nUNION ALL\n".join(_PARTS[f"passed_{kind}"] for kind in kinds)
+        tables += [f"passed AS MATERIALIZED (\n{passed}\n)", *belongings]
     refused = "\nUNION ALL\n".join(_PARTS[f"refused_{kind}"] for kind in kinds)
     return _numbered(in_schema("WITH " + ",\n".join(tables) + "\n" + refused, schema))
 

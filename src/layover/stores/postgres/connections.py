@@ -1,8 +1,8 @@
-"""Connections to a database: a few, kept open, used by whoever has something to ask.
+"""A pool of connections.
 
-The driver's own pool makes a task and asks the server to forget its session each time that a connection is given back;
-ours have no session to forget, and every step of every execution passes here. After a failure nobody tries again before
-a moment has passed, a little later each time, so that a server which comes back is not run over.
+The pool of the driver creates a task and resets the session each time that a connection is released. Our sessions have
+nothing to reset, and every step of every execution passes here. After a failure, the next attempt waits a little, and
+longer each time, so that a server that comes back is not overrun.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 _CONNECT_WITHIN = 10.0  # seconds
 _CLOSE_WITHIN = 1.0
-_BEYOND_STATEMENT = 5.0  # seconds that we wait longer than the server should take: then it is not there any more
+_BEYOND_STATEMENT = 5.0  # seconds beyond the statement timeout of the server, after which it counts as gone
 FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 2.0
 
-# Statements are planned once, for any values, while tables may still be small. They will grow: so the way is always
-# through an index, row by row, and never through a whole table because it happens to be short.
+# Statements are planned once, for any values, often while tables are still small. Tables grow: so plans always use an
+# index, row by row, and never scan a table because it happens to be small.
 _SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
-    "default_transaction_isolation": "read committed",  # what is decided under a lock is read after it
+    "default_transaction_isolation": "read committed",  # a decision under a lock reads rows after the lock
 }
 _OLDEST_SERVER = 14
-# What the server says of an option in the address that it does not know.
+# The errors of the server for an unknown option in the address.
 _NO_SUCH_OPTION = (
     asyncpg.UndefinedObjectError,
     asyncpg.InvalidParameterValueError,
@@ -48,7 +48,7 @@ _NO_SUCH_OPTION = (
 
 
 async def connect(address: Address, name: str = "layover") -> asyncpg.Connection:
-    """Open a connection; behind a pooler it can neither have settings nor prepare statements."""
+    """Open a connection. Behind a pooler it has neither settings nor prepared statements."""
     seconds = address.statement_timeout / 1000
     settings = {"application_name": name}
     if not address.pooled:
@@ -76,21 +76,21 @@ async def connect(address: Address, name: str = "layover") -> asyncpg.Connection
 
 
 def check_version(address: Address, major: int) -> None:
-    """Refuse a server that is older than what we were tried on."""
+    """Refuse a server that is older than those that we test."""
     if major < _OLDEST_SERVER:
         text = f"{address.shown} is PostgreSQL {major}; Layover needs {_OLDEST_SERVER} or newer."
         raise StoreUnusable(text, code="old_server")
 
 
 def check_encoding(address: Address, encoding: str) -> None:
-    """Refuse a database that cannot keep every text."""
+    """Refuse a database that cannot store every text."""
     if encoding.upper() not in ("UTF8", "UTF-8"):
         text = f"{address.shown} keeps texts in {encoding}; Layover needs a database that was made with UTF8."
         raise StoreUnusable(text, code="foreign_encoding")
 
 
 class Connections:
-    """At most so many connections; who finds none free waits for one."""
+    """A limited number of connections; callers wait for one that is free."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -98,13 +98,13 @@ class Connections:
         self._count = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._ending: set[asyncio.Task[None]] = set()
-        self.pause = 0.0  # for which nobody tries after the last failure
+        self.pause = 0.0  # before the next attempt after a failure
         self._failed_at = 0.0
         self._not_before = 0.0
         self._closed = False
 
     async def take(self) -> asyncpg.Connection:
-        """Return a connection that nobody else uses."""
+        """Return a connection that is free."""
         while True:
             while self._free:
                 connection = self._free.pop()
@@ -121,11 +121,11 @@ class Connections:
                 await turn
             except BaseException:
                 if turn.done() and not turn.cancelled():
-                    self._next()  # it was our turn, and we do not take it
+                    self._next()  # pass on the turn that we do not use
                 raise
 
     def give(self, connection: asyncpg.Connection) -> None:
-        """Give a connection back."""
+        """Release a connection."""
         if connection.is_closed() or self._closed:
             self._count -= 1
             connection.terminate()
@@ -134,10 +134,10 @@ class Connections:
         self._next()
 
     def end(self, connection: asyncpg.Connection) -> None:
-        """Let go of a connection that was not answered; the server is told, if it hears us, that nobody waits for it.
+        """Close a connection whose statement was not answered, and ask the server to cancel the statement.
 
-        Behind a pooler nothing else would tell it: what was asked could wait there for ever. After `close` nobody is
-        left who would wait until the server has heard it, and the event loop may be about to end.
+        Behind a pooler nothing else would end it: the statement could wait there forever. After `close` the server is
+        not asked, since the event loop may be about to end.
         """
         self._count -= 1
         if self._closed:
@@ -150,7 +150,7 @@ class Connections:
         self._next()
 
     async def close(self) -> None:
-        """Let go of all connections; what is in use is let go of when it is given back."""
+        """Close all connections; those in use are closed when they are released."""
         self._closed = True
         free, self._free = self._free, []
         await asyncio.gather(*(_close(connection) for connection in free))
@@ -163,14 +163,14 @@ class Connections:
         loop = asyncio.get_running_loop()
         began = loop.time()
         if began < self._not_before:
-            self._next()  # who waits for a connection fails as well, instead of waiting for ever
+            self._next()  # callers that wait for a connection fail as well, instead of waiting forever
             raise StoreUnavailable(f"{self._address.shown} could not be reached just now.", code="unreachable")
         self._count += 1
         try:
             connection = await connect(self._address)
         except BaseException as error:
             self._count -= 1
-            # Those who tried at the same time saw the same failure: it counts once.
+            # Attempts at the same time see the same failure: it counts once.
             if isinstance(error, Exception) and began >= self._failed_at:
                 self._failed_at = loop.time()
                 self.pause = min(max(self.pause * 2, FIRST_PAUSE), _LONGEST_PAUSE)

@@ -1,7 +1,7 @@
-"""Statements by their names, run on a connection that is free; errors of the driver become ours.
+"""Runs statements by name on a free connection, and translates the errors of the driver.
 
-What the server refused because of others at the same moment (a deadlock, a serialization failure) has certainly written
-nothing and is tried again. What was not answered may have been written: that is told, and who asked finds out.
+A statement that failed because of others at the same moment (a deadlock, a serialization failure) has written nothing
+and is tried again. A statement that was not answered may have been written: the caller gets an error and has to look.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import asyncpg
 
 from layover.ports.errors import StoreError
 from layover.stores.postgres.connections import Connections
-from layover.stores.postgres.errors import OF_DRIVER, REPEATABLE, told
+from layover.stores.postgres.errors import OF_DRIVER, REPEATABLE, store_error
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ Row: TypeAlias = asyncpg.Record
 _TRIES = 5
 
 
-class Runs(Protocol):
-    """Whatever runs statements: each in a transaction of its own, or several in one."""
+class StatementRunner(Protocol):
+    """Runs statements, each in a transaction of its own or several in one."""
 
     async def fetch(self, name: str, *values: object) -> list[Row]:
         """Run a statement; return its rows."""
 
     async def fetch_text(self, statement: str, *values: object) -> list[Row]:
-        """Run a statement that was put together; return its rows."""
+        """Run a statement that is not in the family files; return its rows."""
 
     async def fetchrow(self, name: str, *values: object) -> Row | None:
         """Run a statement; return its first row, if there is one."""
@@ -44,7 +44,7 @@ class Runs(Protocol):
 
 
 class Transaction:
-    """Statements that are written together or not at all, on one connection."""
+    """Runs statements of one transaction, on its connection."""
 
     def __init__(self, connection: asyncpg.Connection, sql: dict[str, str]) -> None:
         self._connection = connection
@@ -55,7 +55,7 @@ class Transaction:
         return await self.fetch_text(self._sql[name], *values)
 
     async def fetch_text(self, statement: str, *values: object) -> list[Row]:
-        """Run a statement that was put together; return its rows."""
+        """Run a statement that is not in the family files; return its rows."""
         return await self._connection.fetch(statement, *values)
 
     async def fetchrow(self, name: str, *values: object) -> Row | None:
@@ -68,7 +68,7 @@ class Transaction:
 
 
 class Database:
-    """Where statements are sent."""
+    """The statements and connections of a schema."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -77,7 +77,7 @@ class Database:
         self.statements = 0
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         await self._connections.close()
 
     async def fetch(self, name: str, *values: object) -> list[Row]:
@@ -85,7 +85,7 @@ class Database:
         return await self.fetch_text(self.sql[name], *values)
 
     async def fetch_text(self, statement: str, *values: object) -> list[Row]:
-        """Run a statement that was put together, in a transaction of its own; return its rows."""
+        """Run a statement that is not in the family files, in a transaction of its own; return its rows."""
         return await self._with(lambda connection: connection.fetch(statement, *values))
 
     async def fetchrow(self, name: str, *values: object) -> Row | None:
@@ -99,10 +99,10 @@ class Database:
         return rows[0][0] if rows else None
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run what `work` does in one transaction; it may be run more than once."""
+        """Run `work` in one transaction; it may run more than once."""
 
         async def transaction(connection: asyncpg.Connection) -> T:
-            # What is decided under a lock is read after it, whatever the server takes for its default.
+            # A decision under a lock reads rows after the lock, whatever the default of the server.
             async with connection.transaction(isolation="read_committed"):
                 return await work(Transaction(connection, self.sql))
 
@@ -117,8 +117,8 @@ class Database:
                 try:
                     return await use(connection)
                 except (TimeoutError, asyncio.CancelledError, asyncpg.InternalClientError):
-                    # The server is silent, and the next one would wait as long again; or it has ended this connection.
-                    # Who gives up waiting has not heard from it either.
+                    # The server is silent, and the next statement would wait as long again; or it has closed the
+                    # connection. A caller that gives up has not heard from the server either.
                     leave = self._connections.end
                     raise
                 finally:
@@ -127,9 +127,9 @@ class Database:
                 raise
             except REPEATABLE as error:
                 if not tries_left:
-                    raise told(error, self.address.shown) from error
+                    raise store_error(error, self.address.shown) from error
             except Exception as error:
                 if isinstance(error, (*OF_DRIVER, UnicodeEncodeError)):
-                    raise told(error, self.address.shown) from error
+                    raise store_error(error, self.address.shown) from error
                 raise
         raise AssertionError("there is a last try")

@@ -1,4 +1,4 @@
-"""What the errors of the driver mean to us, each with what to do about it."""
+"""Translates the errors of the driver into ours, which say what to do."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from asyncpg import exceptions as pg
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
 
-# All that the driver raises. The internal ones are not ours: it says so of a connection that the server has ended, and
-# whose end it has not seen yet.
+# All errors of the driver. It raises an internal one for a connection that the server has closed, before it has seen
+# that.
 OF_DRIVER = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-# Nothing of such a statement was written, and the same statement may well pass the next time.
+# Such a statement has written nothing, and may pass the next time.
 REPEATABLE = (pg.SerializationError, pg.DeadlockDetectedError)
 
 _EXISTS = {
@@ -25,12 +25,12 @@ _EXISTS = {
 }
 
 
-def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912 - a table with a line for each
-    """Return what an error of the driver means to us."""
+def store_error(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912 - a table with a line for each
+    """Return our error for an error of the driver."""
     match error:
         case pg.UniqueViolationError() if error.constraint_name in _EXISTS:
             code, text = _EXISTS[error.constraint_name]
-            # The detail names what was sought; that of a token or a key is a secret.
+            # The detail has the value; that of a token or an API key is a secret.
             detail = f": {error.detail}" if error.detail and code not in ("token_exists", "key_exists") else "."
             return StoreError(f"{text}{detail}", code=code)
         case pg.NotNullViolationError(column_name="version_id"):
@@ -77,7 +77,7 @@ def told(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912
 
 
 def _is_pooled(error: BaseException) -> bool:
-    """Whether there is a pooler that nobody told us of: it takes no settings, or mixes up statements."""
-    if isinstance(error, pg.ProtocolViolationError):  # a pooler says everything with this one
+    """Whether there is a pooler that the address does not name: it refuses settings, or mixes up statements."""
+    if isinstance(error, pg.ProtocolViolationError):  # poolers use this one for everything
         return "startup parameter" in str(error)
     return isinstance(error, (pg.InvalidSQLStatementNameError, pg.DuplicatePreparedStatementError))

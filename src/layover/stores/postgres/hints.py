@@ -1,8 +1,8 @@
-"""Word between instances by LISTEN and NOTIFY.
+"""Hints between instances by LISTEN and NOTIFY.
 
-What there is to tell is gathered for a moment and goes out after its commit, by itself: inside a commit it would make
-all commits wait for each other. A listener needs a connection to the server itself; behind a pooler there is none, and
-everything is found by looking.
+Hints are gathered for a moment and sent after their commit, in a transaction of their own: a NOTIFY inside a commit
+makes all commits wait for each other. A listener needs a connection to the server itself; behind a pooler there is
+none, and instances find everything by polling.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from layover.stores.postgres.database import Database
 
 _GATHER = 0.005  # seconds
-_MOST_BYTES = 7_900  # what a notification can carry, less a little
+_MOST_BYTES = 7_900  # what a notification can hold, less a little
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
-_BETWEEN_LOOKS = 15.0  # seconds after which a connection that nothing came through is tried
+_BETWEEN_LOOKS = 15.0  # seconds of silence after which a connection is tested
 
 _log = logging.getLogger("layover.postgres")
 
@@ -41,7 +41,7 @@ class _Word(msgspec.Struct, array_like=True):
 
 
 class NotifiedHints:
-    """Tells the others, and listens to them for as long as it is open."""
+    """Sends hints to other instances, and listens to theirs while it is open."""
 
     def __init__(self, db: Database, instance: str) -> None:
         self._db = db
@@ -53,23 +53,23 @@ class NotifiedHints:
         self._listening: asyncio.Task[None] | None = None
 
     def tell(self, hint: Hint) -> None:
-        """Let the others know soon."""
+        """Send a hint soon."""
         self._pending[hint.kind, hint.execution_id] = None
         if self._telling is None or self._telling.done():
             self._telling = asyncio.get_running_loop().create_task(self._tell())
 
     def listen(self, hear: Callable[[Hint], None]) -> None:
-        """Have somebody hear what the others tell."""
+        """Call a function with each hint of another instance."""
         self._hear = hear
         if self._listening is None and not self._db.address.pooled:
             self._listening = asyncio.get_running_loop().create_task(self._listen())
 
     async def close(self) -> None:
-        """Say what there is to say, and listen no more."""
+        """Send the remaining hints and stop listening."""
         try:
             if self._telling is not None:
                 await asyncio.wait([self._telling])
-        finally:  # also if the one who closes does not wait for that
+        finally:  # also if the caller does not wait for that
             listening, self._listening = self._listening, None
             if listening is not None:
                 listening.cancel()
@@ -83,11 +83,11 @@ class NotifiedHints:
                 word = msgspec.json.encode(_Word(self._instance, some)).decode()
                 try:
                     await self._db.fetch("notify", self._channel, word)
-                except StoreError as error:  # it is found by looking
+                except StoreError as error:  # polling finds it
                     _log.debug("hints_not_told count=%d error=%s", len(some), error.message)
 
     async def _listen(self) -> None:
-        """Keep a connection that listens; whenever it was lost something may have been missed."""
+        """Keep a connection that listens; after each loss, hints may have been missed."""
         pause = _FIRST_PAUSE
         while True:
             try:
@@ -100,13 +100,13 @@ class NotifiedHints:
                         await connection.close(timeout=1)
             except OF_DRIVER as error:
                 _log.info("hints_silent error=%s", error)
-            except Exception:  # noqa: BLE001 - whoever no longer listens is told of nothing until the process ends
+            except Exception:  # noqa: BLE001 - an instance that stops listening would get no more hints
                 _log.exception("hints_silent")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _listen_on(self, connection: asyncpg.Connection) -> None:
-        """Listen until the connection is lost; now and then it is asked whether it still is one."""
+        """Listen until the connection is lost; a silent connection is tested now and then."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         await connection.add_listener(self._channel, self._heard)
@@ -118,13 +118,13 @@ class NotifiedHints:
             try:
                 await connection.execute("SELECT 1")
             except OF_DRIVER:
-                break  # it has been one for a while, so the next try need not wait for long
+                break  # it was connected for a while, so the next attempt need not wait long
 
     def _heard(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
         try:
             word = msgspec.json.decode(str(payload), type=_Word)
         except msgspec.MsgspecError:
-            return  # anybody who can reach the database can say anything here
+            return  # any client of the database can send anything here
         if word.by == self._instance:
             return
         for kind, execution_id in word.hints:
@@ -137,6 +137,6 @@ class NotifiedHints:
 
 
 def _fitting(hints: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Return hints in bunches that a notification can carry: each takes less than 60 bytes."""
+    """Return hints in bunches that fit into a notification: each takes less than 60 bytes."""
     most = _MOST_BYTES // 60
     return [hints[start : start + most] for start in range(0, len(hints), most)]

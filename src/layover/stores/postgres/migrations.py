@@ -1,8 +1,8 @@
-"""The tables of a schema in the shape that this release needs.
+"""Migrations of a schema.
 
-A schema with tables of somebody else is refused unchanged, and so is one of a newer release. But while instances are
-replaced one after the other, older ones go on beside newer ones: a step whose first line is `-- compatible` is one that
-releases from before it can live with, and the table of migrations says so to those who do not know it.
+A schema with tables of another program is refused unchanged, and so is one of a newer release. But in a rolling update
+older instances go on beside newer ones: a migration whose first line is `-- compatible` is one that older releases can
+live with, and the table `migrations` says so to those that do not know it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncpg
 from layover.ports.errors import StoreUnavailable, StoreUnusable
 from layover.stores.migrations import check_complete, compare, read_migrations
 from layover.stores.postgres.database import Transaction
-from layover.stores.postgres.shaping import FOR_LONG, own_connection, shaping
+from layover.stores.postgres.migration_lock import FOR_LONG, migration_lock, own_connection
 from layover.stores.postgres.statements import in_schema, statements
 
 if TYPE_CHECKING:
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
     from layover.stores.migrations import Migration
     from layover.stores.postgres.address import Address
-    from layover.stores.postgres.database import Database, Runs
+    from layover.stores.postgres.database import Database, StatementRunner
 
-_LONGEST_WAIT = 5_000  # milliseconds for a table that others use; those who come later wait behind us
+_LONGEST_WAIT = 5_000  # milliseconds for a table in use; later statements wait behind us
 
 
 class Taken(NamedTuple):
-    """The steps that a schema has taken: the checksum of each, and those that older releases can live with."""
+    """The migrations that a schema has taken: the checksum of each, and those that are compatible."""
 
     checksums: dict[int, str]
     compatible: frozenset[int]
 
 
 def migrations() -> list[Migration]:
-    """Return all steps that this release knows."""
+    """Return the migrations of this release."""
     return read_migrations("layover.stores.postgres")
 
 
 async def migrate(
     address: Address, now: int, to: int | None = None, known: Sequence[Migration] | None = None
 ) -> list[int]:
-    """Bring a schema to a number (the newest by default), up or down; return the steps that were taken.
+    """Migrate a schema to a number (the newest by default), up or down; return the migrations that were taken.
 
     Several processes may try at once: one does the work, the others find it done. When there is nothing to do it only
-    reads, and waits for nobody. Whoever does not know all steps that were taken takes none of them back.
+    reads, and takes no lock. A release that does not know all migrations of the schema takes none of them back.
     """
     known = migrations() if known is None else known
     async with own_connection(address) as connection:
@@ -55,7 +55,7 @@ async def migrate(
             return []
         try:
             patience = min(address.statement_timeout, _LONGEST_WAIT)
-            async with shaping(connection, address, patience, turn=address.statement_timeout):
+            async with migration_lock(connection, address, patience, turn=address.statement_timeout):
                 return await _take(connection, tables, address, _Wanted(known, to, now))
         except asyncpg.LockNotAvailableError as error:
             text = f"The tables of {address.shown} are in use by a transaction that takes long; nothing was done."
@@ -63,14 +63,14 @@ async def migrate(
 
 
 async def check(db: Database, known: Sequence[Migration] | None = None) -> None:
-    """Refuse a schema that is not there, not ours, or not entirely in the shape that this release needs."""
+    """Refuse a schema that does not exist, is not ours, or has not taken all migrations."""
     known = migrations() if known is None else known
     had = await check_known(db, known)
     check_complete(_place(db.address), known, had.checksums)
 
 
 async def check_known(db: Database, known: Sequence[Migration] | None = None) -> Taken:
-    """Refuse a schema that is not there, not ours, or of a newer release; return the steps that it has taken."""
+    """Refuse a schema that does not exist, is not ours, or is of a newer release; return its migrations."""
     known = migrations() if known is None else known
     had = await taken(db)
     if had is None:
@@ -83,10 +83,10 @@ async def check_known(db: Database, known: Sequence[Migration] | None = None) ->
     return had
 
 
-async def taken(db: Runs) -> Taken | None:
-    """Return the steps that a schema has taken; None if it does not say, since it is not there or not ours."""
+async def taken(db: StatementRunner) -> Taken | None:
+    """Return the migrations that a schema has taken; None if it does not exist or is not ours."""
     try:
-        rows = await db.fetch("taken_migrations")
+        rows = await db.fetch("recorded_migrations")
     except (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError):
         return None
     except StoreUnusable as error:
@@ -100,7 +100,7 @@ async def taken(db: Runs) -> Taken | None:
 
 
 class _Wanted(NamedTuple):
-    """Where a schema is to be brought, and when that was wanted."""
+    """The migrations of a release, the number to migrate to, and the time."""
 
     known: Sequence[Migration]
     to: int | None
@@ -108,7 +108,7 @@ class _Wanted(NamedTuple):
 
 
 async def _take(connection: asyncpg.Connection, tables: Transaction, address: Address, wanted: _Wanted) -> list[int]:
-    """Take all steps that are wanted, up or down."""
+    """Take the migrations that are needed, up or down."""
     had = await _prepared(tables, connection, address)
     steps = _to_do(address, wanted.known, had, wanted.to)
     for step in steps:
@@ -119,19 +119,19 @@ async def _take(connection: asyncpg.Connection, tables: Transaction, address: Ad
             await tables.fetch("delete_migration", step.number)
         else:
             row = (step.number, step.name, step.checksum, wanted.now, step.is_compatible)
-            await tables.fetch("insert_migration", *row)
+            await tables.fetch("record_migration", *row)
     return [step.number for step in steps]
 
 
 async def _prepared(tables: Transaction, connection: asyncpg.Connection, address: Address) -> Taken:
-    """Return the steps that a schema has taken; one that is not there, or is empty, becomes ours."""
+    """Return the migrations that a schema has taken; a missing or empty schema becomes ours."""
     has_schema, names = await _tables(tables, address)
     if names and "migrations" not in names:
         raise _foreign(address)
-    if not has_schema:  # whoever may not make one can be given one
+    if not has_schema:  # a user without the right to create a schema can be given one
         await connection.execute(f'CREATE SCHEMA "{address.schema}"')
     if "migrations" not in names:
-        await tables.fetch("create_migrations")
+        await tables.fetch("create_migrations_table")
     had = await taken(tables)
     if had is None:
         raise _foreign(address)
@@ -139,10 +139,10 @@ async def _prepared(tables: Transaction, connection: asyncpg.Connection, address
 
 
 def _to_do(address: Address, known: Sequence[Migration], had: Taken, to: int | None) -> list[Migration]:
-    """Return the steps that are missing, or else, the last one first, those that are too many."""
+    """Return the migrations to take, or those to take back, last one first."""
     place = _place(address)
     target = known[-1].number if to is None else to
-    # A step back may take what a step stands on that we do not know.
+    # A migration that we do not know may depend on one that we would take back.
     is_back = any(step.number > target for step in known if step.number in had.checksums)
     compare(place, known, had.checksums, () if is_back else had.compatible)
     if is_back:
@@ -150,8 +150,8 @@ def _to_do(address: Address, known: Sequence[Migration], had: Taken, to: int | N
     return [step for step in known if step.number not in had.checksums and step.number <= target]
 
 
-async def _tables(db: Runs, address: Address) -> tuple[bool, list[str]]:
-    ((has_schema, names),) = await db.fetch("tables", address.schema)
+async def _tables(db: StatementRunner, address: Address) -> tuple[bool, list[str]]:
+    ((has_schema, names),) = await db.fetch("tables_of_schema", address.schema)
     return has_schema, names
 
 

@@ -1,7 +1,7 @@
-"""Lists of executions, newest first, by the index in which the fewest are passed that nobody asked for.
+"""Lists of executions, newest first, each by the index that reads the fewest rows in vain.
 
-What few share (a parent, an input, a tag) is sought first. Then what they are doing: all but completed ones are few
-among many that have ended.
+A parent, an input or a tag is shared by few executions, so it comes first. Then comes the status: all but completed
+executions are few.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.stores.checks import at_most, check_ids
-from layover.stores.containment import check_where
-from layover.stores.fulfilment import check_conditions, document_fulfils
+from layover.stores.filters import check_conditions, document_fulfils
+from layover.stores.json_contains import check_where
 from layover.stores.postgres.rows import execution_of
 
 if TYPE_CHECKING:
     from layover.core.conditions import Condition
     from layover.ports.records import ExecutionFilter, ExecutionRow
-    from layover.stores.postgres.database import Row, Runs
+    from layover.stores.postgres.database import Row, StatementRunner
 
-# A list begins beyond any row: what is compared in any case can be sought in an index.
+# A first page begins beyond any row: the same comparison then serves every page, and uses the index.
 _NEWEST = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
-_FIRST_PART, _LARGEST_PART = 100, 1_000  # executions whose inputs are read at once
+_FIRST_PART, _LARGEST_PART = 100, 1_000  # executions whose inputs are read by one statement
 
 
-async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
+async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions, newest first.
 
-    The server knows no conditions. With some, what fits all the rest is read in parts, as many as it takes: no
-    statement takes long, and nothing is read twice, since what executions are listed by never changes.
+    The server cannot check conditions. With conditions, executions that fit the rest of the filter are read in parts
+    until the page is full: no statement takes long, and nothing is read twice, since the order never changes.
     """
     check_ids(id_ for id_ in (wanted.parent_id, wanted.after and wanted.after[1]) if id_ is not None)
     check_where(wanted.where)
@@ -49,32 +49,34 @@ async def page(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
     return found[:limit]
 
 
-async def _fulfilling(db: Runs, rows: list[ExecutionRow], conditions: tuple[Condition, ...]) -> list[ExecutionRow]:
-    """Return those of some executions that began with what fulfils conditions."""
+async def _fulfilling(
+    db: StatementRunner, rows: list[ExecutionRow], conditions: tuple[Condition, ...]
+) -> list[ExecutionRow]:
+    """Return the executions whose input fulfils conditions."""
     ids = [row.head.execution_id for row in rows]
-    inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_many", ids)}
+    inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_executions", ids)}
     return [row for row in rows if document_fulfils(inputs.get(row.head.execution_id), conditions)]
 
 
-async def _part(db: Runs, wanted: ExecutionFilter) -> list[ExecutionRow]:
-    """List executions without regard to conditions."""
+async def _part(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """List executions without checking conditions."""
     return [execution_of(row) for row in await _rows(db, wanted)]
 
 
-async def _rows(db: Runs, wanted: ExecutionFilter) -> list[Row]:
-    """Read them by the index that serves best what is asked for."""
+async def _rows(db: StatementRunner, wanted: ExecutionFilter) -> list[Row]:
+    """Read executions by the index that fits the filter best."""
     after = wanted.after if wanted.after is not None else _NEWEST
     statuses = list(dict.fromkeys(wanted.status)) or None
     workflow, usual = wanted.workflow, (statuses, at_most(wanted.limit), *after)
     where = wanted.where.decode() if wanted.where is not None else None
     if wanted.parent_id is not None:
-        return await db.fetch("page_of_parent", *usual, workflow, wanted.parent_id, wanted.tag, where)
+        return await db.fetch("list_executions_of_parent", *usual, workflow, wanted.parent_id, wanted.tag, where)
     if where is not None:
-        return await db.fetch("page_of_input", *usual, workflow, where, wanted.tag)
+        return await db.fetch("list_executions_of_input", *usual, workflow, where, wanted.tag)
     if wanted.tag is not None:
-        return await db.fetch("page_of_tag", *usual, workflow, wanted.tag)
+        return await db.fetch("list_executions_of_tag", *usual, workflow, wanted.tag)
     if statuses is not None and "completed" not in statuses:
-        return await db.fetch("page_of_status", *usual, workflow)
+        return await db.fetch("list_executions_of_status", *usual, workflow)
     if workflow is not None:
-        return await db.fetch("page_of_workflow", *usual, workflow)
-    return await db.fetch("page", *usual)
+        return await db.fetch("list_executions_of_workflow", *usual, workflow)
+    return await db.fetch("list_executions", *usual)

@@ -1,6 +1,6 @@
-"""Renewing leases from another thread, over a connection that nobody else uses.
+"""Lease renewals from another thread, over a connection of their own.
 
-A connection that was silent for too long is not asked again: the next renewal opens another one.
+A connection that did not answer in time is closed: the next renewal opens another one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreError
-from layover.stores.postgres import claiming
+from layover.stores.postgres import claims
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.database import Transaction
-from layover.stores.postgres.errors import OF_DRIVER, told
+from layover.stores.postgres.errors import OF_DRIVER, store_error
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PostgresRenewals:
-    """One connection on an event loop of its own, which runs while something is renewed."""
+    """Renews leases over one connection, on an event loop of its own."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -34,11 +34,11 @@ class PostgresRenewals:
         self._connection: asyncpg.Connection | None = None
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
-        """Keep what is driven; return what was lost."""
+        """Renew leases; return the executions that were lost."""
         return self._runner.run(self._within(timeout, instance, leases, until))
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._drop()
         self._runner.close()
 
@@ -47,12 +47,12 @@ class PostgresRenewals:
             async with asyncio.timeout(seconds):
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await connect(self._address, "layover leases")
-                return await claiming.renew(Transaction(self._connection, self._sql), instance, leases, until)
+                return await claims.renew(Transaction(self._connection, self._sql), instance, leases, until)
         except StoreError:
             raise
         except OF_DRIVER as error:
             self._drop()
-            raise told(error, self._address.shown) from error
+            raise store_error(error, self._address.shown) from error
 
     def _drop(self) -> None:
         if self._connection is not None:

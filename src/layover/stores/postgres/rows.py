@@ -1,4 +1,4 @@
-"""Rows to records. The driver gives ids as text and lists as lists, so most values are taken as they are."""
+"""Rows to records. Ids are decoded as text and arrays as lists, so most values are taken as they are."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def head_of(row: Columns) -> Head:
         takeovers=lost,
         missing=tuple(types) if types is not None else (),
         missing_since=since,
-        paused_at=paused_at if status == "paused" else None,  # a release that does not know it leaves it behind
+        paused_at=paused_at if status == "paused" else None,  # older releases do not reset it
     )
 
 
 def info_of(row: Columns) -> NewExecution:
-    """Return what is known of an execution since it began."""
+    """Return what an execution was created with."""
     workflow, hash_, created_at, priority, user, parent_id, correlation_id, tags = row
     return NewExecution(
         workflow=workflow,
@@ -81,7 +81,7 @@ def execution_of(row: Columns) -> ExecutionRow:
     """Return an execution in a list."""
     finished_at, outcome, error_code, number = row[HEAD_COLUMNS + INFO_COLUMNS :]
     head, info = head_of(row[:HEAD_COLUMNS]), info_of(row[HEAD_COLUMNS : HEAD_COLUMNS + INFO_COLUMNS])
-    if head.status == "paused" and head.paused_at is None:  # by a release that does not know it
+    if head.status == "paused" and head.paused_at is None:  # older releases do not set it
         head = replace(head, paused_at=info.created_at)
     return ExecutionRow(
         head=head,
@@ -99,7 +99,7 @@ def command_of(row: Columns) -> Command:
 
 
 def entry_of(row: Columns) -> Entry:
-    """Return one append of a log."""
+    """Return an entry of a log."""
     seq, at, count, body = row
     return Entry(seq=seq, at=at, count=count, events=body)
 
@@ -111,7 +111,7 @@ def message_of(row: Columns) -> Message:
 
 
 def wait_of(row: Columns) -> Wait:
-    """Return a point that waits."""
+    """Return a waiting point."""
     execution_id, point = row
     return Wait(execution_id=execution_id, point=point)
 
@@ -123,7 +123,7 @@ def signal_of(row: Columns) -> Signal:
 
 
 def place_of_row(row: Columns) -> Place:
-    """Return how things stand for an execution under limits."""
+    """Return the place of an execution under limits."""
     id_, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted = row
     return Place(
         execution_id=id_,
@@ -157,7 +157,7 @@ def version_of(row: Columns) -> Version:
 
 
 def audit_of(row: Columns) -> AuditEntry:
-    """Return what somebody did."""
+    """Return an audit entry."""
     id_, at, user, act, target, execution_id, credential, request_id, details = row
     return AuditEntry(
         id=id_,
@@ -173,7 +173,7 @@ def audit_of(row: Columns) -> AuditEntry:
 
 
 def key_of(row: Columns) -> Key:
-    """Return a key."""
+    """Return an API key."""
     id_, prefix, hash_, name, user, roles, created_at, scopes, created_by, expires_at, ended_at = row
     return Key(
         id=id_,
@@ -191,13 +191,13 @@ def key_of(row: Columns) -> Key:
 
 
 def reply_of(row: Columns) -> Reply:
-    """Return what a request was answered."""
+    """Return a reply."""
     scope, key, fingerprint, until, status, body = row
     return Reply(scope=scope, key=key, fingerprint=fingerprint, until=until, status=status, body=body)
 
 
 def standing_of(row: Columns) -> Standing:
-    """Return how a workflow stands."""
+    """Return the status of a workflow."""
     workflow, state, changed_at, reason, by = row
     return Standing(workflow=workflow, state=state, changed_at=changed_at, reason=reason, by=by)
 

@@ -1,33 +1,37 @@
-"""The statements of this store, each read once from the file that is named after it.
+"""The statements of this store by name, read once.
 
-They name the schema `layover`; a store in another one has them with its name.
+They name the schema `layover`; a store in another schema gets them with the name of that one.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
-# Where an entry of the audit log is written, by a part of the same name in `sql/audited`. Those that have none to write
-# have the statement without it.
-_AUDITED = "-- audited"
+from layover.stores.statements import read_family, read_statements
+
+_PACKAGE = "layover.stores.postgres"
+_AUDITED = "-- audited"  # the line where a statement writes audit entries, if it has any
 
 
 @cache
 def statements(schema: str) -> dict[str, str]:
-    """Return all statements as they read in a schema."""
-    found = texts("sql")
-    for name, part in texts("sql/audited").items():
+    """Return all statements for a schema."""
+    return {name: in_schema(text, schema) for name, text in _all_statements().items()}
+
+
+def parts(family: str) -> dict[str, str]:
+    """Return the parts in a file of `sql/parts`, from which longer statements are put together."""
+    return read_family(_PACKAGE, f"parts/{family}.sql")
+
+
+@cache
+def _all_statements() -> dict[str, str]:
+    found = read_statements(_PACKAGE)
+    for name, part in parts("audited").items():
         found[f"{name}_audited"] = found[name].replace(_AUDITED, f",\n{part}")
-    return {name: in_schema(text, schema) for name, text in found.items()}
-
-
-def texts(folder: str) -> dict[str, str]:
-    """Return what is in the SQL files of a folder, by their names."""
-    found = (files("layover.stores.postgres") / folder).iterdir()
-    return {file.name.removesuffix(".sql"): file.read_text().strip() for file in found if file.name.endswith(".sql")}
+    return found
 
 
 def in_schema(statement: str, schema: str) -> str:
-    """Return a statement as it reads in a schema."""
+    """Return a statement for a schema."""
     return statement.replace("layover.", f'"{schema}".')

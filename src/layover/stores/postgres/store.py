@@ -1,4 +1,4 @@
-"""The store itself: what the port asks for, in statements that one round trip carries."""
+"""The store: most methods of the port are one statement, and so one round trip."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from layover.ports.records import Claims, Liveness
 from layover.stores.checks import check_ids, check_texts, checked_appends
 from layover.stores.limits import check_wish
 from layover.stores.postgres import (
-    appending,
-    claiming,
-    commanding,
-    copying,
+    claims,
+    database_copy,
     definitions,
-    eras,
-    inspecting,
-    limiting,
+    inspection,
+    limits,
     locks,
-    messaging,
     migrations,
+    outbox,
     paging,
-    purging,
-    reading,
-    signalling,
+    queries,
+    retention,
+    signals,
+    weekly_partitions,
 )
 from layover.stores.postgres.access import PostgresAccess
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.answering import Answers, Asked
-from layover.stores.postgres.beside import SILENT_FOR, living
+from layover.stores.postgres.admin import SILENT_FOR, living
+from layover.stores.postgres.answers import AnswerRequest, Answers
+from layover.stores.postgres.appends import commit, commit_informed
+from layover.stores.postgres.batcher import Batcher
+from layover.stores.postgres.commands import enqueue, enqueue_while
 from layover.stores.postgres.database import Database
-from layover.stores.postgres.gathering import Gathering
 from layover.stores.postgres.hints import NotifiedHints
-from layover.stores.postgres.neighbours import Neighbours, is_dead_here
+from layover.stores.postgres.liveness import LocalInstances, is_dead_here
 from layover.stores.postgres.renewals import PostgresRenewals
 from layover.stores.postgres.server_clock import ServerClock, running
 
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     )
 
 _HEARTBEAT = 10  # seconds
-_GONE_AFTER = 30_000  # milliseconds without a word, and the name of an instance may be taken again
+_GONE_AFTER = 30_000  # milliseconds without a heartbeat after which the name of an instance is free again
 
 _log = logging.getLogger("layover.postgres")
 
@@ -87,7 +87,7 @@ _log = logging.getLogger("layover.postgres")
 class PostgresStore(PostgresAccess):
     """One schema of one database."""
 
-    lanes = 2  # while the server writes one group, the next can be on its way
+    lanes = 2  # while the server commits one group, the next can be on its way
 
     def __init__(self, address: str, *, clock: Callable[[], int] | None = None) -> None:
         self.address = read_address(address)
@@ -95,14 +95,14 @@ class PostgresStore(PostgresAccess):
         self._opened: Database | None = None
         self._instance = ""
         self._server_clock = ServerClock()
-        self._staying: asyncio.Task[None] | None = None
+        self._heartbeats: asyncio.Task[None] | None = None
         self._hints: NotifiedHints | None = None
-        self._neighbours: Neighbours | None = None
+        self._local_instances: LocalInstances | None = None
         self._answers: Answers | None = None
-        self._loads: Gathering[Sequence[str], list[Loaded | None]] | None = None
+        self._loads: Batcher[Sequence[str], list[Loaded | None]] | None = None
 
     async def open(self, instance: str) -> None:
-        """Bring the tables up to date, and say that this instance lives."""
+        """Migrate the tables and register this instance."""
         if self._opened is not None:
             raise StoreError("The store is open already.", code="open")
         db = Database(self.address)
@@ -112,22 +112,22 @@ class PostgresStore(PostgresAccess):
             await migrations.migrate(self.address, now)
             await self._keep_up(db)
             now = await self.now()
-            await _enter(db, instance, now)
+            await _register(db, instance, now)
             self._instance = instance
-            # Nobody else has our name now, so what it drives was driven in an earlier life.
-            await db.fetch("orphan", [instance], now)
-            await eras.prepare(db, now)
+            # No other instance has this name now, so its leases are from before it was restarted.
+            await db.fetch("expire_leases", [instance], now)
+            await weekly_partitions.prepare(db, now)
         except BaseException:
             await db.close()
             raise
         self._opened = db
         self._hints = NotifiedHints(db, instance)
-        self._neighbours = Neighbours(db, instance)
-        await self._neighbours.enter()
-        self._staying = asyncio.get_running_loop().create_task(self._stay(db))
+        self._local_instances = LocalInstances(db, instance)
+        await self._local_instances.enter()
+        self._heartbeats = asyncio.get_running_loop().create_task(self._send_heartbeats(db))
 
     async def open_to_read(self) -> None:
-        """Open tables that are there and up to date to read from them: nothing is changed, and nobody is held up."""
+        """Open up-to-date tables to read from them. They are not changed, and no instance has to wait."""
         if self._opened is not None:
             raise StoreError("The store is open already.", code="open")
         db = Database(self.address)
@@ -140,81 +140,81 @@ class PostgresStore(PostgresAccess):
         self._opened = db
 
     async def close(self) -> None:
-        """Let go of all connections; what was answered is durable."""
+        """Close all connections; every result that was returned is durable."""
         db, self._opened = self._opened, None
         self._answers = self._loads = None
         if db is None:
             return
         try:
             await self._leave(db)
-        finally:  # also if the one who closes does not wait for a server that is silent
+        finally:  # also if the caller does not wait for a silent server
             await db.close()
 
     async def _leave(self, db: Database) -> None:
-        """Tell the others that this instance is no more."""
+        """Unregister this instance."""
         hints, self._hints = self._hints, None
-        staying, self._staying = self._staying, None
+        heartbeats, self._heartbeats = self._heartbeats, None
         try:
             if hints is not None:
                 await hints.close()
         finally:
-            if self._neighbours is not None:
-                self._neighbours.leave()
-                self._neighbours = None
-            if staying is not None:
-                staying.cancel()
-                await asyncio.gather(staying, return_exceptions=True)
-        if staying is not None:
-            with suppress(StoreError):  # then the name is free after a while
-                await db.fetch("leave", [self._instance])
+            if self._local_instances is not None:
+                self._local_instances.leave()
+                self._local_instances = None
+            if heartbeats is not None:
+                heartbeats.cancel()
+                await asyncio.gather(heartbeats, return_exceptions=True)
+        if heartbeats is not None:
+            with suppress(StoreError):  # then the name is free once the heartbeat is old
+                await db.fetch("delete_instances", [self._instance])
 
     async def now(self) -> int:
-        """Return the time of the server's clock, which all instances go by; it is not asked for that."""
+        """Return the time of the server, which all instances share, without asking it."""
         return self._clock() if self._clock is not None else self._server_clock.now()
 
     @property
     def clock_error(self) -> int:
-        """By how much that time may be wrong: as much as the best reply has left open."""
+        """By how much that time may be wrong: half the round trip of the quickest reply."""
         return 0 if self._clock is not None else self._server_clock.error
 
     async def check_shape(self) -> None:
-        """Raise why the tables are not in the shape that this release needs."""
+        """Raise an error if the tables are not those of this release."""
         await migrations.check(self._db)
 
     async def _set_clock(self, db: Database) -> None:
         asked_at = running()
-        self._server_clock.hear(asked_at, await db.fetchval("time"))
+        self._server_clock.hear(asked_at, await db.fetchval("server_time"))
 
     async def _keep_up(self, db: Database) -> None:
-        """Have at least the time that instances had when they last said that they live."""
-        latest = await db.fetchval("latest_seen")
+        """Take over the time of the latest heartbeat, if it is ahead of ours."""
+        latest = await db.fetchval("latest_heartbeat")
         if latest is not None:
             self._server_clock.keep_up(latest)
 
-    async def _stay(self, db: Database) -> None:
-        """Say again and again that this instance lives."""
+    async def _send_heartbeats(self, db: Database) -> None:
+        """Send heartbeats until the task is cancelled."""
         while True:
             for _ in range(_HEARTBEAT):
                 await asyncio.sleep(1)
                 if self._server_clock.goes_ahead:
-                    break  # whoever comes now has the time from nobody but us
+                    break  # an instance that starts now can take the time only from our heartbeat
             asked_at = running()
             try:
-                self._server_clock.hear(asked_at, await db.fetchval("stay", self._instance, await self.now()))
+                self._server_clock.hear(asked_at, await db.fetchval("heartbeat", self._instance, await self.now()))
                 await self._keep_up(db)
-                await eras.prepare(db, await self.now())
+                await weekly_partitions.prepare(db, await self.now())
             except StoreError as error:
                 _log.warning("heartbeat_failed error=%s", error.message)
             except Exception:  # noqa: BLE001 - an instance that says no more is taken for dead
                 _log.exception("heartbeat_failed")
 
     def tell(self, hint: Hint) -> None:
-        """Let other instances know of something."""
+        """Send a hint to other instances."""
         if self._hints is not None:
             self._hints.tell(hint)
 
     def listen(self, hear: Callable[[Hint], None]) -> None:
-        """Have somebody hear what other instances tell."""
+        """Call a function with each hint of another instance."""
         if self._hints is not None:
             self._hints.listen(hear)
 
@@ -226,7 +226,7 @@ class PostgresStore(PostgresAccess):
 
     @property
     def statements(self) -> int:
-        """How many statements, or transactions of several, have been sent."""
+        """How many statements, or transactions of several statements, were sent."""
         return self._opened.statements if self._opened is not None else 0
 
     # The run plane
@@ -237,38 +237,38 @@ class PostgresStore(PostgresAccess):
         return self._commit(checked)
 
     async def _commit(self, appends: Sequence[Append]) -> list[Outcome]:
-        announce_soon(CommitPoint.ROWS_WRITTEN)  # when the statement is on its way, and nothing has come back
-        return await appending.commit(self._db, appends)
+        announce_soon(CommitPoint.ROWS_WRITTEN)  # after the statement was sent, before its result arrives
+        return await commit(self._db, appends)
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
-        """Write an append, decided again if it must be."""
+        """Write an append; decide it again if it does not know all commands."""
         (checked,) = checked_appends([append])
-        return await appending.commit_informed(self._db, checked, decide)
+        return await commit_informed(self._db, checked, decide)
 
     async def claim(self, claim: Claim) -> Claims:
-        """Take what is due."""
+        """Claim executions that are due."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
-        if self._neighbours is not None:
-            await self._neighbours.look(claim.now)
-        is_told_by_server = self._clock is None  # else nobody goes by its clock, whatever that does
+        if self._local_instances is not None:
+            await self._local_instances.look(claim.now)
+        is_told_by_server = self._clock is None  # else the clock of the server does not matter
         is_any = claim.execution_id is None
         if is_any and is_told_by_server and self._server_clock.has_leapt(claim.lease_until - claim.now):
-            # By the clock that was set forward every lease is over. Whoever lives gets time to renew theirs.
+            # By a clock that was set forward every lease has expired. Living instances get time to renew theirs.
             return Claims()
         asked_at, leapt_at = running(), self._server_clock.leapt_at
-        found = await claiming.claim(self._db, claim)
+        found = await claims.claim(self._db, claim)
         self._server_clock.hear(asked_at, found.server_time)
-        if self._server_clock.leapt_at != leapt_at:  # the others have it with their next claims
-            await self._db.fetchval("stay", self._instance, self._server_clock.now())
+        if self._server_clock.leapt_at != leapt_at:  # the other instances see it with their next claims
+            await self._db.fetchval("heartbeat", self._instance, self._server_clock.now())
         return found.claims
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-        """Keep what is driven."""
+        """Renew leases."""
         check_ids(lease.execution_id for lease in leases)
-        return await claiming.renew(self._db, instance, leases, until)
+        return await claims.renew(self._db, instance, leases, until)
 
     def renewals(self) -> PostgresRenewals:
-        """Return a way to renew from another thread, over a connection of its own."""
+        """Return a way to renew leases from another thread, over a connection of its own."""
         return PostgresRenewals(self.address)
 
     async def release(
@@ -279,47 +279,47 @@ class PostgresStore(PostgresAccess):
         missing: tuple[str, ...] = (),
         held_at: int | None = None,
     ) -> None:
-        """Give back what is driven."""
+        """Release leases."""
         check_ids(lease.execution_id for lease in leases)
-        await claiming.release(self._db, instance, leases, wake_at, missing, held_at)
+        await claims.release(self._db, instance, leases, wake_at, missing, held_at)
 
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
-        """Read what states are made from."""
+        """Read the snapshots and entries from which states are rebuilt."""
         check_ids(execution_ids)
         db = self._db
         if self._loads is None:
-            self._loads = Gathering(partial(reading.load_for_all, db))
+            self._loads = Batcher(partial(queries.load_for_all, db))
         return await self._loads.ask(execution_ids)
 
     async def commands(self, execution_id: str, after: int) -> list[Command]:
         """Read commands."""
         check_ids([execution_id])
-        return await reading.commands_after(self._db, execution_id, after)
+        return await queries.commands_after(self._db, execution_id, after)
 
     async def is_taken(self, execution_id: str, source: str) -> bool:
-        """Tell whether there was a command from a source."""
+        """Return whether there is a command from a source."""
         check_ids([execution_id])
-        return await reading.is_taken(self._db, execution_id, source)
+        return await queries.is_taken(self._db, execution_id, source)
 
     async def heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
         """Read heads."""
         check_ids(execution_ids)
-        return await reading.heads(self._db, execution_ids)
+        return await queries.heads(self._db, execution_ids)
 
     async def unread(self, seen: Sequence[tuple[str, int]]) -> list[str]:
-        """Look for commands that others have sent."""
+        """Return the executions that have unread commands."""
         check_ids(execution_id for execution_id, _ in seen)
-        return await reading.unread(self._db, seen)
+        return await queries.unread(self._db, seen)
 
     async def enqueue(
         self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
     ) -> list[Enqueued | Refusal]:
-        """Take commands."""
+        """Enqueue commands."""
         check_ids(command.execution_id for command in commands)
         db = self._db
         if standing is not None:
-            return await commanding.enqueue_while(db, commands, now, standing)
-        return await commanding.enqueue(db, commands, now)
+            return await enqueue_while(db, commands, now, standing)
+        return await enqueue(db, commands, now)
 
     async def answer(
         self, answer: Answer, source: str, now: int, wish: Claim | None = None, audit: AuditEntry | None = None
@@ -329,118 +329,118 @@ class PostgresStore(PostgresAccess):
         db = self._db
         if self._answers is None:
             self._answers = Answers(db)
-        return await self._answers.take(Asked(answer, source, now, wish, audit))
+        return await self._answers.take(AnswerRequest(answer, source, now, wish, audit))
 
     # Outboxes
 
     async def outbox(self, now: int, most: int) -> Outbox:
         """Read messages that are due."""
-        return await messaging.outbox(self._db, now, most)
+        return await outbox.outbox(self._db, now, most)
 
     async def sent(self, messages: Sequence[Message]) -> None:
-        """Forget messages that have arrived."""
+        """Delete messages that were delivered."""
         check_ids(message.sender for message in messages)
-        await messaging.sent(self._db, messages)
+        await outbox.delete_delivered(self._db, messages)
 
     async def postpone(self, message: Message, due_at: int) -> None:
-        """Keep a message for later."""
+        """Postpone a message."""
         check_ids([message.sender])
-        await messaging.postpone(self._db, message, due_at)
+        await outbox.postpone(self._db, message, due_at)
 
     async def outgoing(self, sender: str) -> list[Message]:
         """Read the messages of one execution."""
         check_ids([sender])
-        return await messaging.outgoing(self._db, sender)
+        return await outbox.outgoing(self._db, sender)
 
     async def token(self, hash_: bytes) -> Wait | None:
         """Find the point that a token belongs to."""
-        return await messaging.token(self._db, hash_)
+        return await outbox.token(self._db, hash_)
 
     # Signals
 
     async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
-        """Keep a signal."""
-        return await signalling.keep(self._db, signal, audit)
+        """Store a signal."""
+        return await signals.store_signal(self._db, signal, audit)
 
     async def waits(self, name: str, key: str) -> list[Wait]:
-        """Read who waits for signals."""
-        return await signalling.waits(self._db, name, key)
+        """Read the pause points that wait for a signal."""
+        return await signals.waits(self._db, name, key)
 
     async def signals(self, name: str, key: str, since: int) -> list[Signal]:
         """Read signals."""
-        return await signalling.signals(self._db, name, key, since)
+        return await signals.signals(self._db, name, key, since)
 
     async def undispatched(self, before: int, most: int) -> list[Signal]:
-        """Read signals whose waits have not all been told."""
-        return await signalling.undispatched(self._db, before, most)
+        """Read signals that were not yet sent to all pause points that wait for them."""
+        return await signals.undispatched(self._db, before, most)
 
     async def dispatched(self, ids: Sequence[str]) -> None:
-        """Note that all who waited for signals have been told."""
-        await signalling.dispatched(self._db, ids)
+        """Record that signals were sent to all pause points that wait for them."""
+        await signals.mark_dispatched(self._db, ids)
 
     async def forget_signals(self, before: int, most: int) -> int:
         """Delete dispatched signals."""
-        return await signalling.forget(self._db, before, most)
+        return await signals.delete_old_signals(self._db, before, most)
 
     # Limits
 
     async def admit(self, wish: Wish, now: int) -> Admission:
-        """Let an execution begin, or keep its place."""
+        """Admit an execution, or give it a place in the queue."""
         check_ids([wish.execution_id])
         check_wish(wish)
-        return await limiting.admit(self._db, wish, now)
+        return await limits.admit(self._db, wish, now)
 
     async def free(self, execution_id: str, now: int) -> list[str]:
-        """Give back the slot, or the place in line, of an execution."""
+        """Release the slot of an execution, or its place in the queue."""
         check_ids([execution_id])
-        return await limiting.free(self._db, execution_id, now)
+        return await limits.release_slot(self._db, execution_id, now)
 
     async def forget_rates(self, now: int) -> int:
-        """Delete rates that nothing is used of."""
-        return await limiting.forget_rates(self._db, now)
+        """Delete rates that are not used."""
+        return await limits.delete_unused_rates(self._db, now)
 
     async def admission(self, execution_id: str) -> Admission | None:
-        """Tell how things stand for an execution."""
+        """Return whether an execution is admitted, or its place in the queue."""
         check_ids([execution_id])
-        return await limiting.admission(self._db, execution_id)
+        return await limits.admission(self._db, execution_id)
 
     # Retention
 
     async def expendable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
-        """Read executions that nobody needs."""
-        return await purging.expendable(self._db, before, most, workflow)
+        """Return executions that may be purged."""
+        return await retention.purgeable_executions(self._db, before, most, workflow)
 
     async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return await purging.purge(self._db, execution_ids, before)
+        return await retention.purge(self._db, execution_ids, before)
 
     # Moving
 
     async def sizes(self, after: str, most: int) -> list[Size]:
-        """Read how large executions are."""
-        return await copying.sizes(self._db, after, most)
+        """Return the sizes of executions."""
+        return await database_copy.sizes(self._db, after, most)
 
     async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
-        """Read all there is of executions."""
-        return await copying.wholes(self._db, execution_ids)
+        """Read executions with everything that belongs to them."""
+        return await database_copy.read_executions(self._db, execution_ids)
 
     async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
         """Read all signals."""
-        return await copying.kept_signals(self._db, after, most)
+        return await database_copy.kept_signals(self._db, after, most)
 
     async def used_rates(self, after: str, most: int) -> list[UsedRate]:
-        """Read what is used of rates."""
-        return await copying.used_rates(self._db, after, most)
+        """Read until when rates are used."""
+        return await database_copy.used_rates(self._db, after, most)
 
     async def keep(self, batch: Batch) -> None:
-        """Write what comes from another database."""
-        await copying.keep(self._db, batch)
+        """Write a batch of another database."""
+        await database_copy.write_batch(self._db, batch)
 
     async def purge_weeks(self, before: int | None) -> int:
-        """Delete whole weeks."""
-        count = await eras.purge_weeks(self._db, before) if before is not None else 0
-        await eras.drop_empty(self._db, await self.now())
+        """Purge whole weeks, and drop empty partitions."""
+        count = await weekly_partitions.purge_weeks(self._db, before) if before is not None else 0
+        await weekly_partitions.drop_empty(self._db, await self.now())
         return count
 
     # Definitions
@@ -448,31 +448,31 @@ class PostgresStore(PostgresAccess):
     async def save_version(
         self, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None = None
     ) -> Version:
-        """Keep a definition."""
+        """Save a definition."""
         return await definitions.save(self._db, workflow, hash_, document, now, audit)
 
     async def version(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
-        return await reading.version(self._db, hash_)
+        return await definitions.version(self._db, hash_)
 
     async def latest(self, workflow: str) -> Version | None:
         """Find the newest version of a workflow."""
-        return await reading.latest(self._db, workflow)
+        return await definitions.latest(self._db, workflow)
 
     async def versions(self, workflow: str | None = None) -> list[Version]:
         """List versions."""
-        return await reading.versions(self._db, workflow)
+        return await definitions.versions(self._db, workflow)
 
     async def workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
-        return await reading.workflows(self._db, after, limit)
+        return await definitions.workflows(self._db, after, limit)
 
     # Views
 
     async def get(self, execution_id: str) -> ExecutionRow | None:
         """Find an execution."""
         check_ids([execution_id])
-        return await reading.get(self._db, execution_id)
+        return await queries.get(self._db, execution_id)
 
     async def page(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
         """List executions."""
@@ -480,56 +480,56 @@ class PostgresStore(PostgresAccess):
 
     async def paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
-        return await reading.paused(self._db, wanted)
+        return await queries.paused(self._db, wanted)
 
     async def history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
         check_ids([execution_id])
-        return await reading.history(self._db, execution_id, since, limit)
+        return await queries.history(self._db, execution_id, since, limit)
 
     async def points(self, wanted: PointFilter) -> list[PointRow]:
         """List pause points."""
-        return await reading.points(self._db, wanted)
+        return await queries.points(self._db, wanted)
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""
-        return await reading.point_by(self._db, point_id)
+        return await queries.point_by_id(self._db, point_id)
 
     async def counts(self) -> dict[str, int]:
         """Count executions by status."""
-        return await reading.counts(self._db)
+        return await queries.counts(self._db)
 
     async def gauges(self, now: int, before: int) -> Gauges:
-        """Tell how things stand."""
-        return await reading.gauges(self._db, now, before)
+        """Count executions by status, due ones, unread commands and long pauses."""
+        return await queries.gauges(self._db, now, before)
 
     async def liveness(self, instance: str) -> Liveness:
-        """Tell whether an instance lives: it says so now and then, and on this machine it holds a lock."""
+        """Return whether an instance is alive: it sends heartbeats, and on this machine it holds a lock."""
         db = self._db
-        seen_at = await db.fetchval("instance_seen_at", instance)
+        seen_at = await db.fetchval("heartbeat_of_instance", instance)
         silent = seen_at is None or seen_at <= await self.now() - SILENT_FOR
         return Liveness(alive=not silent and not is_dead_here(db.address, instance), seen_at=seen_at)
 
     async def others(self) -> list[str]:
-        """Return the instances besides this one that have said not long ago that they drive executions."""
+        """Return the other instances that drive executions and sent a heartbeat not long ago."""
         names = await living(self._db)
         return [name for name in names if name != self._instance and not is_dead_here(self._db.address, name)]
 
     async def faults(self) -> list[Fault]:
-        """Return rows that belong to nothing."""
-        return await inspecting.faults(self._db)
+        """Return rows without an execution."""
+        return await inspection.faults(self._db)
 
     # Locks
 
     async def lock(self, name: str, holder: str, now: int, until: int) -> bool:
-        """Take or keep a named lock."""
+        """Take or renew a named lock."""
         return await locks.take(self._db, name, holder, now, until)
 
     async def unlock(self, name: str, holder: str) -> None:
-        """Give a named lock back."""
-        await locks.drop(self._db, name, holder)
+        """Release a named lock."""
+        await locks.release(self._db, name, holder)
 
 
-async def _enter(db: Database, instance: str, now: int) -> None:
-    if await db.fetchval("enter", instance, now, now - _GONE_AFTER) is None:
+async def _register(db: Database, instance: str, now: int) -> None:
+    if await db.fetchval("register_instance", instance, now, now - _GONE_AFTER) is None:
         raise StoreUnavailable(f"An instance {instance} is running already.", code="instance_taken")

@@ -1,4 +1,4 @@
-"""Connections to a database file: how they are set up, and what their errors mean to us."""
+"""Connections to a database file: their settings, and the translation of their errors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
-from layover.stores.containment import document_contains
-from layover.stores.fulfilment import as_written, document_fulfils
+from layover.stores.filters import decode_conditions, document_fulfils
+from layover.stores.json_contains import document_contains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 BUSY_MS = 5_000
 CACHE_KB = 2 * 1024
 _BETWEEN_TRIES = 0.005
-# Two connections on one file are enough to meet the bug of older libraries that resets a log which is still being read.
+# Older libraries may reset a WAL that is still being read. Two connections on one file are enough for that.
 _OLDEST_SAFE = (3, 51, 3)
 
 
 def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> apsw.Connection:
-    """Open a connection that waits for others instead of failing, and for the disk before it says yes."""
+    """Open a connection that waits for locks instead of failing, and for the disk on commit."""
     check_library()
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     with translated(path):
@@ -33,12 +33,12 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
             _create(path)
         db = apsw.Connection(str(path), flags=flags, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
-        # A plan does not depend on the values of its parameters: else most statements are compiled anew for each value.
+        # Plans do not depend on the values of parameters: else most statements would be compiled anew for each value.
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         try:
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             db.execute("PRAGMA synchronous = FULL")
-            teach(db)
+            register_functions(db)
         except BaseException:
             db.close()
             raise
@@ -46,13 +46,13 @@ def connect(path: Path, *, readonly: bool = False, busy_ms: int = BUSY_MS) -> ap
 
 
 def _create(path: Path) -> None:
-    """Make a file that is not there, for its owner alone; what SQLite puts beside it has the same permissions."""
-    with suppress(OSError):  # it is there; or it cannot be made, which SQLite says better
+    """Create a missing file for its owner alone; SQLite gives its other files the same permissions."""
+    with suppress(OSError):  # it exists; or it cannot be created, and SQLite has the better error for that
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
 
 
-def teach(db: apsw.Connection) -> None:
-    """Let the statements of a connection ask what SQLite itself does not know."""
+def register_functions(db: apsw.Connection) -> None:
+    """Add the SQL functions that our statements use and SQLite does not have."""
     db.create_scalar_function("contains", _contains, 2, deterministic=True)
     db.create_scalar_function("fulfils", _fulfils, 2, deterministic=True)
 
@@ -67,19 +67,19 @@ def _fulfils(*values: apsw.SQLiteValue) -> bool:
     return (
         isinstance(document, bytes)
         and isinstance(conditions, bytes)
-        and document_fulfils(document, as_written(conditions))
+        and document_fulfils(document, decode_conditions(conditions))
     )
 
 
 def locks_beside(path: Path) -> Path:
-    """Return the folder beside a file in which instances that have it open hold their locks."""
+    """Return the folder next to a file in which instances hold their locks."""
     return path.with_name(f"{path.name}-instances")
 
 
 def write_ahead(db: apsw.Connection, path: Path, busy_ms: int = BUSY_MS) -> None:
-    """Let readers and the writer work side by side; the file remembers it, so only one that is ours may be told.
+    """Switch a file to WAL mode, in which readers do not block the writer. A file keeps it, so it has to be ours.
 
-    SQLite does not wait here: it fails at once if somebody else is about to do the same.
+    SQLite does not wait here: it fails at once if another process is about to do the same.
     """
     until = monotonic() + busy_ms / 1000
     with translated(path):
@@ -108,15 +108,15 @@ def check_library() -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn the errors of the driver into ours, each with what to do about it."""
+    """Translate the errors of the driver into ours."""
     try:
         yield
     except apsw.Error as error:
-        raise told(error, path) from error
+        raise store_error(error, path) from error
 
 
-def told(error: apsw.Error, path: Path) -> StoreError:
-    """Return what an error of the driver means to us."""
+def store_error(error: apsw.Error, path: Path) -> StoreError:
+    """Return our error for an error of the driver."""
     match error:
         case apsw.FullError():
             return StoreUnavailable(f"The disk of {path} is full; nothing was written. Free some space.", code="full")

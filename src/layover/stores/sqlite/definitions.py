@@ -1,14 +1,15 @@
-"""Keeping definitions. A version never changes; the same definition twice in a row is one version."""
+"""Definitions. A version never changes; the same definition twice in a row is one version."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
-from layover.stores.sqlite import auditing
-from layover.stores.sqlite.reading import latest
-from layover.stores.sqlite.standing import revive
+from layover.stores.checks import at_most
+from layover.stores.sqlite.audit import write_audit
+from layover.stores.sqlite.rows import version_of
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.workflow_status import revive
 
 if TYPE_CHECKING:
     import apsw
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 def save(
     db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None
 ) -> Version:
-    """Keep a definition as the newest version, unless it is that already; a deleted workflow is active again."""
+    """Save a definition as the newest version, unless it is that already. A deleted workflow becomes active again."""
     newest = latest(db, workflow)
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")
     if newest is not None and newest.hash == hash_:
         if is_revived:
-            auditing.write(db, audit)
+            write_audit(db, audit)
         return newest
     version = Version(
         workflow=workflow,
@@ -40,6 +41,32 @@ def save(
         "document": version.document,
         "created_at": version.created_at,
     }
-    db.execute(SQL["insert_version"], values)
-    auditing.write(db, audit)
+    db.execute(SQL["insert_versions"], values)
+    write_audit(db, audit)
     return version
+
+
+def version(db: apsw.Connection, hash_: str) -> Version | None:
+    """Find a version by its hash."""
+    row = db.execute(SQL["version_by_hash"], {"hash": hash_}).fetchone()
+    return version_of(row) if row is not None else None
+
+
+def latest(db: apsw.Connection, workflow: str) -> Version | None:
+    """Find the newest version of a workflow."""
+    row = db.execute(SQL["latest_version"], {"workflow": workflow}).fetchone()
+    return version_of(row) if row is not None else None
+
+
+def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
+    """List the versions of a workflow, or the newest of every workflow."""
+    if workflow is None:
+        return [version_of(row) for row in db.execute(SQL["latest_versions"])]
+    return [version_of(row) for row in db.execute(SQL["versions_of_workflow"], {"workflow": workflow})]
+
+
+def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
+    """List the newest versions of workflows, by name, after one of them."""
+    return [
+        version_of(row) for row in db.execute(SQL["latest_versions_after"], {"after": after, "limit": at_most(limit)})
+    ]

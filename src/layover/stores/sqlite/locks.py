@@ -1,4 +1,4 @@
-"""Named locks, each held until a moment."""
+"""Named locks, each with an expiry."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def take(db: apsw.Connection, name: str, holder: str, now: int, until: int) -> bool:
-    """Take a lock that is free or has run out, or keep one that is ours."""
+    """Take a lock that is free or has expired, or renew our own."""
     db.execute(SQL["take_lock"], {"name": name, "holder": holder, "now": now, "until": until})
     return db.changes() == 1
 
 
-def drop(db: apsw.Connection, name: str, holder: str) -> None:
-    """Give a lock back."""
-    db.execute(SQL["drop_lock"], {"name": name, "holder": holder})
+def release(db: apsw.Connection, name: str, holder: str) -> None:
+    """Release a lock."""
+    db.execute(SQL["release_lock"], {"name": name, "holder": holder})

@@ -1,7 +1,8 @@
-"""The tables of a file in the shape that this release needs.
+"""Migrations of a file.
 
-The file says of itself that it is ours (`application_id`). A file of another program, of a newer release, or with a
-step that reads differently now is refused unchanged; no step is compatible, since a file is used by one release.
+The `application_id` of the file says that it is ours. A file of another program, of a newer release, or with a
+migration that reads differently now is refused unchanged. No migration is compatible, since one release uses a file at
+a time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreUnusable
 from layover.stores.migrations import check_complete, compare, read_migrations
+from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +24,12 @@ APPLICATION_ID = 0x4C41594F
 
 
 def migrations() -> list[Migration]:
-    """Return all steps that this release knows."""
+    """Return the migrations of this release."""
     return read_migrations("layover.stores.sqlite")
 
 
 def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) -> list[int]:
-    """Bring a file to a number (the newest by default), up or down; return the steps that were taken.
+    """Migrate a file to a number (the newest by default), up or down; return the migrations that were taken.
 
     Several processes may try at once: one does the work, the others find it done.
     """
@@ -40,15 +42,12 @@ def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) ->
         for step in known:
             if step.number not in taken and step.number <= target:
                 db.execute(step.up)
-                db.execute(
-                    "INSERT INTO migrations (number, name, checksum, taken_at) VALUES (?, ?, ?, ?)",
-                    (step.number, step.name, step.checksum, now),
-                )
+                db.execute(SQL["record_migration"], (step.number, step.name, step.checksum, now))
                 done.append(step.number)
         for step in reversed(known):
             if step.number in taken and step.number > target:
                 db.execute(step.down)
-                db.execute("DELETE FROM migrations WHERE number = ?", (step.number,))
+                db.execute(SQL["delete_migration"], (step.number,))
                 done.append(step.number)
     except BaseException:
         db.execute("ROLLBACK")
@@ -58,7 +57,7 @@ def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) ->
 
 
 def check(db: apsw.Connection, path: Path) -> None:
-    """Refuse a file that is not ours, or not entirely in the shape that this release needs."""
+    """Refuse a file that is not ours, or has not taken all migrations."""
     known = migrations()
     if db.pragma("application_id") != APPLICATION_ID:
         raise _foreign(path)
@@ -66,22 +65,19 @@ def check(db: apsw.Connection, path: Path) -> None:
 
 
 def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
-    """Return the steps that a file has taken; a new file becomes ours."""
-    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
+    """Return the migrations that a file has taken; a new file becomes ours."""
+    tables = db.execute(SQL["count_tables"]).get
     if db.pragma("application_id") != APPLICATION_ID:
         if tables:
             raise _foreign(path)
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(
-            "CREATE TABLE migrations ("
-            "number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, taken_at INTEGER NOT NULL)"
-        )
+        db.execute(SQL["create_migrations_table"])
         return set()
     return _recorded(db, path, known)
 
 
 def _recorded(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
-    taken: dict[int, str] = dict(db.execute("SELECT number, checksum FROM migrations"))
+    taken: dict[int, str] = dict(db.execute(SQL["recorded_migrations"]))
     compare(path, known, taken)
     return set(taken)
 

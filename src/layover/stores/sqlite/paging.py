@@ -1,7 +1,7 @@
-"""Lists of executions, newest first, by the ways on which the fewest are passed that nobody asked for.
+"""Lists of executions, newest first, each by the index that reads the fewest rows in vain.
 
-What few share (a parent, a tag) is sought first. Then what they are doing: all but completed ones are few among many
-that have ended. Lists that are found on several ways are merged.
+A parent or a tag is shared by few executions, so it comes first. Then comes the status: all but completed executions
+are few. Lists of several statuses are merged.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from layover.stores.checks import at_most
-from layover.stores.containment import check_where
-from layover.stores.fulfilment import check_conditions, written
+from layover.stores.filters import check_conditions, encode_conditions
 from layover.stores.ids import key
+from layover.stores.json_contains import check_where
 from layover.stores.sqlite.rows import HEAD_COLUMNS, execution_of
 from layover.stores.sqlite.statements import SQL
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     Values: TypeAlias = dict[str, apsw.SQLiteValue]
 
-# A list begins beyond any row: what is compared in any case can be sought in an index.
+# A first page begins beyond any row: the same comparison then serves every page, and uses the index.
 _NEWEST = (2**63 - 1, b"\xff" * 16)
-_CREATED_AT, _ID = HEAD_COLUMNS + 2, 0  # the columns by which rows are in order
+_CREATED_AT, _ID = HEAD_COLUMNS + 2, 0  # the columns that rows are ordered by
 
 
 def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
@@ -39,7 +39,7 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
         "status": msgspec.json.encode(wanted.status).decode() if wanted.status else None,
         "tag": wanted.tag,
         "where": wanted.where,
-        "conditions": written(wanted.conditions) if wanted.conditions else None,
+        "conditions": encode_conditions(wanted.conditions) if wanted.conditions else None,
         "after_at": after_at,
         "after_id": after_id,
         "limit": limit,
@@ -54,13 +54,13 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
 
 
 def _ways(wanted: ExecutionFilter) -> list[tuple[str, Values]]:
-    """Return the statements that find all that is wanted, each with the values that only it has."""
+    """Return the statements whose rows make up the list, each with its own values."""
     if wanted.parent_id is not None:
-        return [("page_of_parent", {"parent_id": key(wanted.parent_id)})]
+        return [("list_executions_of_parent", {"parent_id": key(wanted.parent_id)})]
     if wanted.tag is not None:
-        return [("page_of_tag", {})]
+        return [("list_executions_of_tag", {})]
     if wanted.status and "completed" not in wanted.status:
-        return [("page_of_status", {"one_status": status}) for status in set(wanted.status)]
+        return [("list_executions_of_status", {"one_status": status}) for status in set(wanted.status)]
     if wanted.workflow is not None:
-        return [("page_of_workflow", {})]
-    return [("page", {})]
+        return [("list_executions_of_workflow", {})]
+    return [("list_executions", {})]

@@ -1,8 +1,8 @@
-"""The readers: threads with a connection each for whatever may take long, and one connection for a glance.
+"""The readers: threads with a connection each for queries that may take long, and one connection for a glance.
 
-What is found by its key is read within microseconds, a small part of what it takes to have another thread do it. So it
-is read at once, on the thread of the event loop. Whoever would have to wait there, since somebody has locked the file,
-goes to a thread instead: the loop never waits.
+A row that is found by its key is read within microseconds, a small part of what a handover to another thread costs. So
+it is read at once, on the thread of the event loop. If the file is locked at that moment, the query goes to a thread
+instead: the loop never waits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import apsw
 
 from layover.ports.errors import StoreUnavailable
-from layover.stores.sqlite.connection import connect, told
+from layover.stores.sqlite.connection import connect, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ _THREADS = 2
 
 
 class Readers:
-    """Runs what is handed in on connections that only read, each time at one moment of the file."""
+    """Runs functions on read-only connections, each at one moment of the file."""
 
     def __init__(self, path: Path, busy_ms: int) -> None:
         self._path = path
@@ -39,16 +39,16 @@ class Readers:
         self._closed = False
 
     def read(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
-        """Return what a function of a connection gives, which may take as long as it likes."""
+        """Run a function of a connection, which may take long."""
         self._check_open()
         return asyncio.get_running_loop().run_in_executor(self._pool, self._on_thread, work)
 
     async def glance(self, work: Callable[[apsw.Connection], T], *, statements: int = 1) -> T:
-        """Return what a function of a connection gives that looks up a few rows by their keys.
+        """Run a function of a connection that looks up a few rows by their keys.
 
-        One statement sees one moment of the file by itself; several do so in a transaction.
+        One statement reads one moment of the file by itself; several do so in a transaction.
         """
-        await asyncio.sleep(0)  # whoever asks again and again must not keep others from what they ask for
+        await asyncio.sleep(0)  # a task that reads in a loop must let others run
         self._check_open()
         if self._near is None:
             return await self.read(work)
@@ -57,10 +57,10 @@ class Readers:
         except apsw.BusyError:
             return await self.read(work)
         except apsw.Error as error:
-            raise told(error, self._path) from error
+            raise store_error(error, self._path) from error
 
     async def close(self) -> None:
-        """Finish what is being read and let go of the file."""
+        """Finish the queries that are running and close the file."""
         self._closed = True
         await asyncio.to_thread(self._pool.shutdown)
         for db in self._opened:
@@ -77,7 +77,7 @@ class Readers:
                 self._near = near
             return _at_one_moment(db, work)
         except apsw.Error as error:
-            raise told(error, self._path) from error
+            raise store_error(error, self._path) from error
 
     def _connect(self) -> apsw.Connection:
         db = connect(self._path, readonly=True, busy_ms=self._busy_ms)

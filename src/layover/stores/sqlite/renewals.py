@@ -1,11 +1,11 @@
-"""Renewing leases from another thread than that of the event loop."""
+"""Lease renewals from another thread than that of the event loop."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from layover.stores.sqlite import claiming
+from layover.stores.sqlite import claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class SqliteRenewals:
-    """Has the writer renew: it is a thread of its own, and renewals share its transactions."""
+    """Renews leases through the writer, which is a thread of its own: renewals share its transactions."""
 
     def __init__(self, writer: Writer, note: Callable[[int], None]) -> None:
         self._writer = writer
         self._note = note
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
-        """Keep what is driven; return what was lost."""
-        work = partial(claiming.renew, instance=instance, leases=leases, until=until)
+        """Renew leases; return the executions that were lost."""
+        work = partial(claims.renew, instance=instance, leases=leases, until=until)
         lost = self._writer.write_from_thread(work, timeout)
         self._note(until)
         return lost
 
     def close(self) -> None:
-        """Leave the writer to its store."""
+        """Do nothing: the writer belongs to the store."""

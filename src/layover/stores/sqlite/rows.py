@@ -33,7 +33,7 @@ INFO_COLUMNS = 8
 
 
 def head_of(row: tuple[Any, ...]) -> Head:
-    """Return a head. Every claim and every answer reads one, so there are no casts: each is a call."""
+    """Return a head. Every claim and every answer reads one, so there are no casts, which would be calls."""
     id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, *others = row
     types, since, paused_at = others
     return Head(
@@ -56,12 +56,12 @@ def head_of(row: tuple[Any, ...]) -> Head:
 
 
 def missing_of(kept: str) -> tuple[str, ...]:
-    """Return node types that nobody had a function for."""
+    """Return the node types whose functions were missing."""
     return _TEXTS.decode(kept)
 
 
 def info_of(row: Row) -> NewExecution:
-    """Return what is known of an execution since it began."""
+    """Return what an execution was created with."""
     workflow, hash_, created_at, priority, user, parent_id, correlation_id, tags = row
     return NewExecution(
         workflow=cast(str, workflow),
@@ -102,7 +102,7 @@ def command_of(row: Row) -> Command:
 
 
 def entry_of(row: Row) -> Entry:
-    """Return one append of a log."""
+    """Return an entry of a log."""
     seq, at, count, body = row
     return Entry(seq=cast(int, seq), at=cast(int, at), count=cast(int, count), events=cast(bytes, body))
 
@@ -121,7 +121,7 @@ def message_of(row: Row) -> Message:
 
 
 def wait_of(row: Row) -> Wait:
-    """Return a point that waits."""
+    """Return a waiting point."""
     execution_id, point = row
     return Wait(execution_id=text(cast(bytes, execution_id)), point=cast(str, point))
 
@@ -133,7 +133,7 @@ def signal_of(row: Row) -> Signal:
 
 
 def place_of_row(row: Row) -> Place:
-    """Return how things stand for an execution under limits."""
+    """Return the place of an execution under limits."""
     id_, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted = row
     return Place(
         execution_id=text(cast(bytes, id_)),
@@ -151,7 +151,7 @@ def place_of_row(row: Row) -> Place:
 
 def point_of(row: Row) -> PointRow:
     """Return a pause point."""
-    _id, execution_id, workflow, status, closed_at, body, schema, *_ = row  # some are merged by their age
+    _id, execution_id, workflow, status, closed_at, body, schema, *_ = row  # merged lists have their age besides
     return PointRow(
         execution_id=text(cast(bytes, execution_id)),
         workflow=cast(str, workflow),
@@ -175,7 +175,7 @@ def version_of(row: Row) -> Version:
 
 
 def audit_of(row: Row) -> AuditEntry:
-    """Return what somebody did."""
+    """Return an audit entry."""
     id_, at, user, act, target, execution_id, credential, request_id, details = row
     return AuditEntry(
         id=cast(str, id_),
@@ -191,7 +191,7 @@ def audit_of(row: Row) -> AuditEntry:
 
 
 def key_of(row: Row) -> Key:
-    """Return a key."""
+    """Return an API key."""
     id_, prefix, hash_, name, user, roles, created_at, scopes, created_by, expires_at, ended_at = row
     return Key(
         id=cast(str, id_),
@@ -209,7 +209,7 @@ def key_of(row: Row) -> Key:
 
 
 def reply_of(row: Row) -> Reply:
-    """Return what a request was answered."""
+    """Return a reply."""
     scope, key, fingerprint, until, status, body = row
     return Reply(
         scope=cast(str, scope),
@@ -222,7 +222,7 @@ def reply_of(row: Row) -> Reply:
 
 
 def standing_of(row: Row) -> Standing:
-    """Return how a workflow stands."""
+    """Return the status of a workflow."""
     workflow, state, changed_at, reason, by = row
     return Standing(
         workflow=cast(str, workflow),

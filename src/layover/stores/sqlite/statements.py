@@ -1,13 +1,7 @@
-"""The statements of this store, each read once from the file that is named after it."""
+"""The statements of this store by name, read once."""
 
 from __future__ import annotations
 
-from importlib.resources import files
+from layover.stores.statements import read_statements
 
-
-def _read() -> dict[str, str]:
-    folder = files("layover.stores.sqlite") / "sql"
-    return {file.name.removesuffix(".sql"): file.read_text().strip() for file in folder.iterdir()}
-
-
-SQL: dict[str, str] = _read()
+SQL = read_statements("layover.stores.sqlite")

@@ -1,9 +1,9 @@
-"""The one writer: a thread that takes everything that waits and writes it in one transaction.
+"""The one writer: a thread that runs all waiting writes in one transaction.
 
-Whoever writes hands in a function of the connection and awaits what it returns; nobody is answered before the commit.
-While one transaction waits for the disk, the next gathers behind it, so the cost of the disk is shared by all who wait.
-If a function of a group fails, the whole group is rolled back and each is run alone: one that cannot be done does not
-spoil the others. If no transaction can be begun, all of the group are told so at once: nobody waits for one another.
+A caller hands in a function of the connection and awaits its result, which arrives after the commit. While one
+transaction waits for the disk, the next group gathers, so all writes of a group share the cost of the disk. If a
+function of a group fails, the group is rolled back and each function runs alone: one failure does not spoil the others.
+If no transaction can begin, the whole group fails at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import apsw
 
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreUnavailable
-from layover.stores.sqlite.connection import told
+from layover.stores.sqlite.connection import store_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Between processes SQLite is not fair: who writes back to back can starve the others. A short break lets them in.
+# SQLite is not fair between processes: one that writes back to back can starve the others. A short break lets them in.
 _LONGEST_STRETCH = 0.05
 _BREAK = 0.002
 
@@ -41,7 +41,7 @@ class _Job(NamedTuple):
 
 
 class Writer:
-    """Runs what is handed in, in order, in as few transactions as there is time for."""
+    """Runs writes in order, as many as are waiting in one transaction."""
 
     def __init__(self, db: apsw.Connection, path: Path) -> None:
         self._db = db
@@ -50,14 +50,14 @@ class Writer:
         self._waiting: list[_Job] = []
         self._wanted = threading.Condition()
         self._stopped = False
-        self._threads_wait = 0  # jobs of other threads than the event loop's
+        self._threads_wait = 0  # jobs of threads other than that of the event loop
         self.shared = False
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="layover-writer", daemon=True)
         self._thread.start()
 
     def write(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
-        """Return what a function of the connection gives, once that is durable."""
+        """Run a function of the connection; its result arrives once it is durable."""
         done: asyncio.Future[T] = self._loop.create_future()
         with self._wanted:
             if self._stopped:
@@ -67,7 +67,7 @@ class Writer:
         return done
 
     def write_from_thread(self, work: Callable[[apsw.Connection], T], timeout: float) -> T:
-        """Do the same for another thread than that of the event loop, which waits for so many seconds."""
+        """Do the same for a thread other than that of the event loop, which waits at most `timeout` seconds."""
         done: Future[T] = Future()
         with self._wanted:
             if self._stopped:
@@ -81,7 +81,7 @@ class Writer:
             raise StoreUnavailable(f"{self._path} took too long to answer.", code="too_slow") from error
 
     async def stop(self) -> None:
-        """Finish what waits, then close the connection."""
+        """Finish the writes that wait, then close the connection."""
         with self._wanted:
             self._stopped = True
             self._wanted.notify()
@@ -112,12 +112,12 @@ class Writer:
         try:
             self._db.execute("BEGIN IMMEDIATE")
         except apsw.Error as error:
-            return [(job, self._told(error)) for job in jobs]
+            return [(job, self._store_error(error)) for job in jobs]
         try:
             return self._transaction(jobs)
-        except Exception as error:  # noqa: BLE001 - whatever it is belongs to whoever awaits it
+        except Exception as error:  # noqa: BLE001 - the caller awaits it
             if len(jobs) == 1:
-                return [(jobs[0], self._told(error))]
+                return [(jobs[0], self._store_error(error))]
             return [answer for job in jobs for answer in self._together([job])]
 
     def _transaction(self, jobs: list[_Job]) -> list[tuple[_Job, object]]:
@@ -133,29 +133,29 @@ class Writer:
         self.transactions += 1
         return answers
 
-    def _told(self, error: Exception) -> Exception:
+    def _store_error(self, error: Exception) -> Exception:
         if not isinstance(error, apsw.Error):
             return error
-        ours = told(error, self._path)
+        ours = store_error(error, self._path)
         ours.__cause__ = error
         return ours
 
     def _answer(self, answers: list[tuple[_Job, object]]) -> None:
         if self._threads_wait:
-            told = [one for one in answers if isinstance(one[0].done, Future)]
-            self._threads_wait -= len(told)
-            _deliver(told)  # now: the event loop may be busy
+            for_threads = [one for one in answers if isinstance(one[0].done, Future)]
+            self._threads_wait -= len(for_threads)
+            _deliver(for_threads)  # now: the event loop may be busy
             answers = [one for one in answers if not isinstance(one[0].done, Future)]
         try:
             self._loop.call_soon_threadsafe(_deliver, answers)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+        except RuntimeError:  # the loop is closed, and with it all that waited
             return
 
 
 def _deliver(answers: list[tuple[_Job, object]]) -> None:
     for job, answer in answers:
         if job.done.done():
-            continue  # whoever waited gave up; what was written is written
+            continue  # the caller has given up; the write is done all the same
         if isinstance(answer, Exception):
             job.done.set_exception(answer)
         else:

@@ -1,0 +1,183 @@
+"""Appends. A commit is checked as a whole before any of it is written, so an error leaves nothing behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from layover.core.engine.state import Point
+from layover.ports.errors import StoreError
+from layover.ports.records import (
+    CLOSED,
+    ChangedPoint,
+    ClosedPoint,
+    Entry,
+    Head,
+    OpenedPoint,
+    Outcome,
+    PointRow,
+    Wait,
+)
+from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
+from layover.stores.json_contains import storable_input
+from layover.stores.memory.audit import write_audit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from layover.ports.records import Append, Command, Message, NewExecution, PointChange
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
+    """Write the appends that pass; return the outcome of each."""
+    outcomes = [_judge(db, append) for append in appends]
+    passed = [append for append, outcome in zip(appends, outcomes, strict=True) if outcome.verdict == "passed"]
+    _check(db, passed)
+    for append in passed:
+        _write(db, append)
+    return outcomes
+
+
+def commit_informed(db: MemoryDatabase, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+    """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
+    (outcome,) = commit(db, [append])
+    if outcome.verdict == "uninformed":
+        (outcome,) = commit(db, checked_appends([decide(outcome.commands)]))
+    return outcome
+
+
+def _judge(db: MemoryDatabase, append: Append) -> Outcome:
+    head = db.heads.get(append.execution_id)
+    if append.new is not None:
+        return Outcome(verdict="passed" if head is None else "exists")
+    if head is None:
+        return Outcome(verdict="fenced")
+    if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):
+        return Outcome(verdict="fenced", commands_seq=head.commands_seq)
+    if head.commands_seq != append.commands_seen:
+        unread = tuple(command for command in db.commands[append.execution_id] if command.n > append.commands_seen)
+        return Outcome(verdict="uninformed", commands_seq=head.commands_seq, commands=unread)
+    return Outcome(verdict="passed", commands_seq=head.commands_seq)
+
+
+def _check(db: MemoryDatabase, appends: Sequence[Append]) -> None:
+    opened, sent, tokens = set(db.points), set(db.outbox), set(db.tokens)
+    for append in appends:
+        new = append.new
+        if new is not None and not any(v.hash == new.hash and v.workflow == new.workflow for v in db.versions):
+            raise StoreError(f"There is no version {new.hash} of the workflow {new.workflow}.", code="unknown_version")
+        for change in append.points:
+            if isinstance(change, OpenedPoint):
+                if change.point.id in opened:
+                    raise point_exists(change.point.id)
+                opened.add(change.point.id)
+        for message in append.messages:
+            if name_of(message) in sent:
+                raise message_exists(message)
+            sent.add(name_of(message))
+        for token in append.tokens:
+            if token.hash in tokens:
+                raise token_exists(token)
+            tokens.add(token.hash)
+
+
+def _write(db: MemoryDatabase, append: Append) -> None:
+    id_ = append.execution_id
+    if append.new is not None:
+        db.infos[id_] = append.new
+        if (kept := storable_input(append.input)) is not None:
+            db.inputs[id_] = kept
+        db.logs[id_] = []
+        db.commands[id_] = []
+    db.heads[id_] = _created(append, append.new) if append.new is not None else _moved(db.heads[id_], append)
+    earlier = sum(entry.count for entry in append.earlier)
+    last = Entry(
+        seq=append.expected_seq + 1 + earlier, at=append.at, count=append.count - earlier, events=append.events
+    )
+    db.logs[id_] += [*append.earlier, last] if last.count else append.earlier
+    db.outbox.update({name_of(message): message for message in append.messages})
+    db.tokens.update({token.hash: Wait(execution_id=id_, point=token.point) for token in append.tokens})
+    for change in append.points:
+        change_point(db, id_, append.at, change)
+    if append.snapshot is not None:
+        db.snapshots[id_] = (append.expected_seq + append.count, append.snapshot)
+    if append.closed is not None:
+        db.ends.pop(id_, None)
+        if append.status in CLOSED:
+            db.ends[id_] = (append.at, append.closed)
+    write_audit(db, append.audit)
+
+
+def name_of(message: Message) -> tuple[str, int, str]:
+    """Return the key of a message."""
+    return message.sender, message.n, message.destination
+
+
+def _created(append: Append, new: NewExecution) -> Head:
+    return Head(
+        execution_id=append.execution_id,
+        workflow=new.workflow,
+        status=append.status,
+        last_seq=append.expected_seq + append.count,
+        last_epoch=append.epoch,
+        epoch=append.epoch,
+        priority=new.priority,
+        owner=append.owner if append.rest is None else None,
+        wake_at=append.lease_until if append.rest is None else append.rest.wake_at,
+        missing=append.rest.missing if append.rest is not None else (),
+        missing_since=append.at if append.rest is not None and append.rest.missing else None,
+        paused_at=append.at if append.status == "paused" else None,
+    )
+
+
+def _moved(head: Head, append: Append) -> Head:
+    was = head.paused_at if head.status == "paused" else append.at
+    since = append.rest.paused_at if append.rest is not None else None
+    moved = replace(
+        head,
+        status=append.status,
+        last_seq=append.expected_seq + append.count,
+        last_epoch=append.epoch,
+        commands_done=append.commands_seen,
+        takeovers=head.takeovers if append.keeps_takeovers else 0,
+        paused_at=(was if since is None else since) if append.status == "paused" else None,
+    )
+    if append.rest is None:
+        return moved
+    return released(replace(moved, wake_at=append.rest.wake_at), append.rest.missing, append.at)
+
+
+def released(head: Head, missing: tuple[str, ...], at: int | None) -> Head:
+    """Return a head without a lease. `missing_since` stays as it was if it already waited for functions."""
+    since = head.missing_since if head.missing_since is not None else at
+    return replace(head, owner=None, missing=missing, missing_since=since if missing else None)
+
+
+def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointChange) -> None:
+    """Write a change of a pause point."""
+    match change:
+        case OpenedPoint(point=point, schema=schema, waits=waits):
+            db.points[point.id] = PointRow(
+                execution_id=execution_id,
+                workflow=db.heads[execution_id].workflow,
+                point=_copied(point),
+                schema=msgspec.json.decode(msgspec.json.encode(schema)),
+                status=point.status,
+            )
+            for name, key in waits:
+                db.waits[name, key, point.id] = Wait(execution_id=execution_id, point=point.id)
+        case ChangedPoint(point=point):
+            if point.id in db.points:
+                db.points[point.id] = replace(db.points[point.id], point=_copied(point), status=point.status)
+        case ClosedPoint(id=point_id, how=how):
+            if point_id in db.points:
+                db.points[point_id] = replace(db.points[point_id], status=how, closed_at=at)
+                db.waits = {name: wait for name, wait in db.waits.items() if wait.point != point_id}
+
+
+def _copied(point: Point) -> Point:
+    """Return a copy of a point, since there are dicts in it that the caller could change."""
+    return msgspec.json.decode(msgspec.json.encode(point), type=Point)

@@ -1,0 +1,57 @@
+"""Signals, and the pause points that wait for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.stores.checks import at_most
+from layover.stores.memory.audit import write_audit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from layover.ports.records import AuditEntry, Signal, Wait
+    from layover.stores.memory.database import MemoryDatabase
+
+
+def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
+    """Store a signal, unless it was stored before; return whether it was stored now."""
+    if signal.id in db.signals:
+        return False
+    db.signals[signal.id] = signal
+    db.undispatched.add(signal.id)
+    write_audit(db, audit)
+    return True
+
+
+def waits(db: MemoryDatabase, name: str, key: str) -> list[Wait]:
+    """Read the pause points that wait for a signal, in the order of their ids."""
+    return [db.waits[one] for one in sorted(db.waits) if one[:2] == (name, key)]
+
+
+def signals(db: MemoryDatabase, name: str, key: str, since: int) -> list[Signal]:
+    """Read the signals of a name and key since a moment."""
+    return _by_age(one for one in db.signals.values() if (one.name, one.key) == (name, key) and one.at >= since)
+
+
+def undispatched(db: MemoryDatabase, before: int, most: int) -> list[Signal]:
+    """Read signals that were not yet sent to all pause points that wait for them."""
+    found = _by_age(db.signals[id_] for id_ in db.undispatched)
+    return [signal for signal in found if signal.at < before][: at_most(most)]
+
+
+def mark_dispatched(db: MemoryDatabase, ids: Sequence[str]) -> None:
+    """Record that signals were sent to all pause points that wait for them."""
+    db.undispatched.difference_update(ids)
+
+
+def delete_old_signals(db: MemoryDatabase, before: int, most: int) -> int:
+    """Delete old signals, oldest first."""
+    old = _by_age(one for one in db.signals.values() if one.id not in db.undispatched and one.at < before)
+    for signal in old[: at_most(most)]:
+        del db.signals[signal.id]
+    return len(old[: at_most(most)])
+
+
+def _by_age(signals: Iterable[Signal]) -> list[Signal]:
+    return sorted(signals, key=lambda signal: (signal.at, signal.id))

@@ -1,0 +1,183 @@
+"""Answers to pause points, in batches: while one batch is being written, the next gathers.
+
+Whether a user may answer is decided here and not in the database. So points are read, decided, and written only if
+their executions have not moved meanwhile. An answer that is overtaken again and again locks the head first. A batch
+writes one answer for each execution; another answer to the same execution is tried again afterwards.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from layover.core.engine.answers import Refused, reserve
+from layover.ports.errors import StoreError, StoreUnusable
+from layover.ports.records import CLOSED, Claimed, Command, Refusal, Reserved
+from layover.stores.postgres.audit import audit_columns
+from layover.stores.postgres.batcher import Batcher
+from layover.stores.postgres.commands import until_seen
+from layover.stores.postgres.rows import HEAD_COLUMNS, command_of, head_of, point_of
+from layover.stores.refusals import execution_closed, point_closed, unknown_point
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine.commands import Answer
+    from layover.core.engine.state import Point
+    from layover.ports.records import AuditEntry, Claim, Head
+    from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
+
+Answered: TypeAlias = "Reserved | Refusal"
+
+_TRIES = 3
+_POINT_COLUMNS = 7
+
+
+class AnswerRequest(NamedTuple):
+    """An answer, and the claim of the instance that wishes to drive the execution because of it."""
+
+    answer: Answer
+    source: str
+    now: int
+    wish: Claim | None
+    audit: AuditEntry | None = None
+
+
+class Answers:
+    """Takes answers in batches."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._batcher = Batcher(partial(attempt, db))
+
+    async def take(self, request: AnswerRequest) -> Answered:
+        """Take an answer if its point is open, the user may answer it, and the answer is valid."""
+        for _ in range(_TRIES):
+            try:
+                result = await self._batcher.ask(request)
+            except StoreError as error:
+                if error.code != "command_exists":
+                    raise
+                break  # another instance wrote one of the same answers at the same moment
+            if result is not None:
+                return result
+        return await take_locking(self._db, request)
+
+
+async def take_locking(db: Database, request: AnswerRequest) -> Answered:
+    """Take an answer under a lock on the head of its execution."""
+
+    async def locking(tx: Transaction) -> Answered | None:
+        await tx.fetch("lock_head_of_point", request.answer.point)
+        (result,) = await attempt(tx, [request])
+        return result
+
+    while True:  # once is enough, since nothing moves under the lock; unless the execution was purged just before
+        result = await until_seen(lambda: db.transact(locking))
+        if result is not None:
+            return result
+
+
+class _Judged(NamedTuple):
+    """An answer to be written: the point with the answer, and the command."""
+
+    place: int
+    head: Head
+    point: Point
+    command: Command
+    wish: Claim | None
+    audit: AuditEntry | None
+
+
+async def attempt(db: StatementRunner, group: Sequence[AnswerRequest]) -> list[Answered | None]:
+    """Read, decide and write; None for each answer that was overtaken, which is not written."""
+    found = {row[0] - 1: row for row in await db.fetch("points_to_answer", *_keys_of(group))}
+    results: list[Answered | None] = [None] * len(group)
+    judged: dict[str, _Judged] = {}
+    for place, request in enumerate(group):
+        verdict = _judge(place, request, found.get(place))
+        if not isinstance(verdict, _Judged):
+            results[place] = verdict
+        elif verdict.head.execution_id not in judged:
+            judged[verdict.head.execution_id] = verdict
+    for one, answer in await _write(db, list(judged.values())) if judged else ():
+        results[one.place] = answer
+    return results
+
+
+def _keys_of(group: Sequence[AnswerRequest]) -> tuple[list[str], list[str]]:
+    return [request.answer.point for request in group], [request.source for request in group]
+
+
+def _judge(place: int, request: AnswerRequest, row: Row | None) -> Answered | _Judged:
+    given, source, now, wish, audit = request
+    if row is None:
+        return unknown_point(given.point)
+    found, kept, before = point_of(row[1 : _POINT_COLUMNS + 1]), row[_POINT_COLUMNS + 1 : -1], row[-1]
+    if kept[0] is None:
+        raise StoreUnusable(f"The pause point {given.point} belongs to no execution.", code="corrupt")
+    head = head_of(kept)
+    if before is not None:
+        return _reserved(head, found.point, before, repeated=True)
+    if found.closed_at is not None:
+        return point_closed(found.status)
+    if head.status in CLOSED:
+        return execution_closed(head.status)
+    point = reserve(found.point, found.schema, given, now)
+    if isinstance(point, Refused):
+        return point
+    if point is found.point:  # the same user gave the same answer before
+        return _reserved(head, point, head.commands_seq, repeated=True)
+    n = head.commands_seq + 1
+    # A command without an idempotency key is identified by its position.
+    source_n = 0 if source else n
+    body = msgspec.json.encode(given)
+    command = Command(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
+    return _Judged(place, head, point, command, wish, audit)
+
+
+async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
+    """Write answers whose heads have not changed; claim executions that no instance drives, where a claim was given."""
+    values = (
+        [one.head.execution_id for one in judged],
+        [one.head.last_seq for one in judged],
+        [one.head.commands_seq for one in judged],
+        [one.head.status for one in judged],
+        [one.point.id for one in judged],
+        [one.point.status for one in judged],
+        [msgspec.json.encode(one.point) for one in judged],
+        [one.command.at for one in judged],
+        [one.command.body for one in judged],
+        [one.command.source for one in judged],
+        [one.command.source_n for one in judged],
+        [one.wish.instance if one.wish is not None else None for one in judged],
+        [one.wish.lease_until if one.wish is not None else one.command.at for one in judged],
+    )
+    audited = [(one.head.execution_id, one.audit) for one in judged if one.audit is not None]
+    if audited:
+        entries = ([id_ for id_, _ in audited], *audit_columns([entry for _, entry in audited]))
+        rows = await db.fetch("write_answers_audited", *values, *entries)
+    else:
+        rows = await db.fetch("write_answers", *values)
+    written: dict[str, list[Row]] = {}
+    for row in rows:
+        written.setdefault(row[0], []).append(row)
+    passed = [one for one in judged if one.head.execution_id in written]
+    return [(one, _taken(one, written[one.head.execution_id])) for one in passed]
+
+
+def _taken(one: _Judged, rows: list[Row]) -> Reserved:
+    head, wish, command = head_of(rows[0][:HEAD_COLUMNS]), one.wish, one.command
+    taken = _reserved(head, one.point, command.n)
+    if wish is None or head.owner is not None:
+        return taken
+    claimed = replace(head, commands_seq=command.n, owner=wish.instance, epoch=head.epoch + 1, wake_at=wish.lease_until)
+    unread = [command_of(row[HEAD_COLUMNS:]) for row in rows if row[HEAD_COLUMNS] is not None]
+    return replace(taken, claimed=Claimed(head=claimed, commands=(*unread, command)))
+
+
+def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Reserved:
+    return Reserved(execution_id=head.execution_id, point=point, n=n, owner=head.owner, repeated=repeated)

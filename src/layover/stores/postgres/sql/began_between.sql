@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM layover.executions WHERE created_at >= $1::bigint AND created_at < $2::bigint)

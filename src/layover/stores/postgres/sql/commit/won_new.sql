@@ -1,1 +1,0 @@
-SELECT execution_id FROM new_heads

@@ -1,1 +1,0 @@
-SELECT status, count(*) FROM layover.heads GROUP BY status

@@ -1,1 +1,0 @@
-DELETE FROM layover.migrations WHERE number = $1::integer

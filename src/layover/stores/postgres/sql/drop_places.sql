@@ -1,1 +1,0 @@
-DELETE FROM layover.places WHERE execution_id = ANY ($1::uuid[])

@@ -1,3 +1,0 @@
-UPDATE layover.keys SET ended_at = $2::bigint
-WHERE id = $1::text AND (ended_at IS NULL OR ended_at > $2)
-RETURNING TRUE

@@ -1,1 +1,0 @@
-SELECT seen_at FROM layover.instances WHERE name = $1::text

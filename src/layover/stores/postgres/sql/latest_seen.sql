@@ -1,1 +1,0 @@
-SELECT max(seen_at) FROM layover.instances

@@ -1,5 +1,0 @@
-SELECT workflow, number, hash, document, created_at
-FROM layover.versions
-WHERE workflow = $1::text
-ORDER BY number DESC
-LIMIT 1

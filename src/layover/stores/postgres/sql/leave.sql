@@ -1,1 +1,0 @@
-DELETE FROM layover.instances WHERE name = ANY($1::text[])

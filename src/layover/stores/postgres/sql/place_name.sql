@@ -1,1 +1,0 @@
-SELECT name FROM layover.places WHERE execution_id = $1::uuid

@@ -1,1 +1,0 @@
-SELECT set_config('enable_seqscan', 'on', TRUE)

@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM layover.events_rest WHERE era = $1::integer)

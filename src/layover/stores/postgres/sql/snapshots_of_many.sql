@@ -1,1 +1,0 @@
-SELECT execution_id, seq, body FROM layover.snapshots WHERE execution_id = ANY ($1::uuid[])

@@ -1,1 +1,0 @@
-SELECT workflow, state, changed_at, reason, changed_by FROM layover.standings ORDER BY workflow

@@ -1,1 +1,0 @@
-SELECT number, checksum, compatible FROM layover.migrations ORDER BY number

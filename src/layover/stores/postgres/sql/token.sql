@@ -1,1 +1,0 @@
-SELECT execution_id, point FROM layover.tokens WHERE hash = $1::bytea

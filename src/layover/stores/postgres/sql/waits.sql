@@ -1,1 +1,0 @@
-SELECT execution_id, point FROM layover.waits WHERE name = $1::text AND key = $2::text ORDER BY point

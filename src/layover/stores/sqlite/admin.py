@@ -1,0 +1,60 @@
+"""Administration of a database file: which instances have it open, its migrations, and whether its folder will do.
+
+These functions do not open the store, so they also work on a file that this release cannot use.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import unquote
+
+import apsw
+
+from layover.stores.instance_locks import InstanceLocks, is_held
+from layover.stores.migrations import Shape
+from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
+from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
+from layover.stores.sqlite.statements import SQL
+
+_SUFFIX = ".lock"
+_COMMANDS = ("purge-", "migrate-")  # commands, which open the file for a while and drive nothing
+
+
+def living_instances(path: Path, *, but: str = "") -> list[str]:
+    """Return the instances that have a database open and drive executions."""
+    folder = locks_beside(path)
+    names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in folder.glob(f"*{_SUFFIX}"))
+    others = [name for name in names if name != but and not name.startswith(_COMMANDS)]
+    return [name for name in others if is_held(folder, name)]
+
+
+def shape_of(path: Path) -> Shape:
+    """Return the last migration of a file."""
+    newest = migrations()[-1].number
+    if not path.is_file() or not path.stat().st_size:
+        return Shape(None, newest)
+    with closing(connect(path, readonly=True)) as connection, translated(path):
+        if connection.pragma("application_id") != APPLICATION_ID:
+            return Shape(None, newest)
+        return Shape(connection.execute(SQL["newest_migration"]).get, newest)
+
+
+def library() -> str:
+    """Return the version of the SQLite library; raise an error for one that is known to lose data."""
+    check_library()
+    return str(apsw.sqlite_lib_version())
+
+
+def try_lock(folder: Path) -> None:
+    """Take a lock in a folder as an instance does; raise an error if it could be taken again."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".layover-try-") as place:
+        path = Path(place) / "try.db"
+        lock = InstanceLocks(locks_beside(path), "doctor")
+        lock.hold(patience=0)
+        try:
+            if living_instances(path) != ["doctor"]:
+                raise OSError("a lock that is held can be taken again; keep the database on another file system")
+        finally:
+            lock.let_go()

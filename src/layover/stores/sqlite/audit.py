@@ -1,0 +1,52 @@
+"""Audit entries. Each is written in the transaction of its act."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import astuple
+
+from layover.stores.checks import at_most
+from layover.stores.sqlite.rows import audit_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    import apsw
+
+    from layover.ports.access import AuditFilter
+    from layover.ports.records import AuditEntry
+
+_NEWEST = (2**63 - 1, "")
+
+
+def write_audit(db: apsw.Connection, entry: AuditEntry | None) -> None:
+    """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
+    if entry is not None:
+        db.execute(SQL["write_audit_entries"], astuple(entry))
+
+
+def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
+    """List audit entries, newest first."""
+    after_at, after_id = wanted.after or _NEWEST
+    values: dict[str, apsw.SQLiteValue] = {
+        "user": wanted.user,
+        "act": wanted.act,
+        "target": wanted.target,
+        "execution_id": wanted.execution_id,
+        "after_at": after_at,
+        "after_id": after_id,
+        "limit": at_most(wanted.limit),
+    }
+    if wanted.execution_id is not None:
+        statement = SQL["list_audit_entries_of_execution"]
+    elif wanted.user is not None:
+        statement = SQL["list_audit_entries_of_user"]
+    else:
+        statement = SQL["list_audit_entries"]
+    return [audit_of(row) for row in db.execute(statement, values)]
+
+
+def delete_old_audit(db: apsw.Connection, before: int, most: int) -> int:
+    """Delete old audit entries, oldest first."""
+    db.execute(SQL["delete_old_audit_entries"], {"before": before, "most": at_most(most)})
+    return db.changes()

@@ -1,0 +1,145 @@
+"""Reading a whole database, and writing it into another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import asdict
+
+from layover.ports.errors import StoreError
+from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
+from layover.ports.records import Token
+from layover.stores.ids import key, text
+from layover.stores.sqlite import api_keys
+from layover.stores.sqlite.appends import encode_types, write_tags
+from layover.stores.sqlite.limits import save_place
+from layover.stores.sqlite.queries import commands_after
+from layover.stores.sqlite.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.moving import Batch
+    from layover.ports.records import ExecutionRow, PointRow
+
+_ALL_POINTS = {"after_at": -(2**63), "after_id": "", "workflow": None, "kind": None, "status": None, "limit": -1}
+
+
+def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
+    """Return the sizes of executions."""
+    rows = db.execute(SQL["execution_sizes"], {"after": key(after) if after else b"", "most": most})
+    return [Size(execution_id=text(id_), size=size) for id_, size in rows]
+
+
+def read_executions(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
+    """Read executions with everything that belongs to them."""
+    found = (_whole(db, key(execution_id)) for execution_id in sorted(set(execution_ids)))
+    return [whole for whole in found if whole is not None]
+
+
+def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
+    row = db.execute(SQL["execution_by_id"], {"id": id_}).fetchone()
+    if row is None:
+        return None
+    snapshot = db.execute(SQL["snapshot_of_execution"], {"id": id_}).fetchone()
+    place = db.execute(SQL["place_of_execution"], {"id": id_}).fetchone()
+    messages = [message_of(message) for message in db.execute(SQL["messages_of_sender"], {"sender": id_})]
+    points = db.execute(SQL["list_points_of_execution"], {"execution_id": id_, **_ALL_POINTS})
+    return Whole(
+        row=execution_of(row),
+        entries=tuple(entry_of(entry) for entry in db.execute(SQL["entries_after"], {"id": id_, "after": -1})),
+        snapshot=Snapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
+        points=tuple(map(point_of, points)),
+        commands=tuple(commands_after(db, id_, 0)),
+        messages=tuple(sorted(messages, key=lambda message: (message.n, message.destination))),
+        tokens=tuple(
+            Token(hash=hash_, point=point) for hash_, point in db.execute(SQL["tokens_of_execution"], {"id": id_})
+        ),
+        waits=tuple(
+            AwaitedSignal(name=name, key=awaited, point=point)
+            for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_}))
+        ),
+        place=place_of_row(place) if place is not None else None,
+        input=db.execute(SQL["input_of_execution"], {"id": id_}).get,
+    )
+
+
+def kept_signals(db: apsw.Connection, after: str, most: int) -> list[KeptSignal]:
+    """Read signals."""
+    rows = db.execute(SQL["signals_after"], {"after": after, "most": most})
+    return [KeptSignal(signal=signal_of(row[:-1]), dispatched=bool(row[-1])) for row in rows]
+
+
+def used_rates(db: apsw.Connection, after: str, most: int) -> list[UsedRate]:
+    """Read until when rates are used."""
+    rows = db.execute(SQL["rates_after"], {"after": after, "most": most})
+    return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
+
+
+def write_batch(db: apsw.Connection, batch: Batch) -> None:
+    """Write a batch of another database. A row that exists is an error, and nothing is values then."""
+    db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
+    for whole in batch.wholes:
+        _write_whole(db, key(whole.id), whole)
+    signals = [{**asdict(kept.signal), "dispatched": kept.dispatched} for kept in batch.signals]
+    db.executemany(SQL["insert_signals"], signals)
+    db.executemany(SQL["insert_rates"], [asdict(rate) for rate in batch.rates])
+    for one in batch.keys:
+        api_keys.insert(db, one)
+    db.executemany(SQL["insert_workflow_statuses"], [asdict(standing) for standing in batch.standings])
+    db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
+
+
+def _write_whole(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
+    _write_row(db, id_, whole.row, whole.input)
+    db.executemany(SQL["insert_entries"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
+    if whole.snapshot is not None:
+        db.execute(SQL["insert_snapshots"], {"id": id_, **asdict(whole.snapshot)})
+    db.executemany(SQL["insert_points"], [_columns(id_, row) for row in whole.points])
+    db.executemany(SQL["insert_commands"], [{"id": id_, **asdict(command)} for command in whole.commands])
+    db.executemany(SQL["insert_messages"], [{**asdict(message), "sender": id_} for message in whole.messages])
+    db.executemany(SQL["insert_tokens"], [{"id": id_, **asdict(token)} for token in whole.tokens])
+    db.executemany(SQL["insert_waits"], [{"id": id_, **asdict(wait)} for wait in whole.waits])
+    if whole.place is not None:
+        save_place(db, whole.place)
+
+
+def _write_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:
+    head, info, closed = row.head, row.info, row.closed
+    values = {**asdict(head), "id": id_, "missing": encode_types(head.missing), "created_at": info.created_at}
+    db.execute(SQL["insert_heads"], values)
+    db.execute(
+        SQL["insert_executions"],
+        {
+            **asdict(info),
+            "id": id_,
+            "parent_id": key(info.parent_id) if info.parent_id is not None else None,
+            "tags": msgspec.json.encode(info.tags).decode() if info.tags else None,
+            "finished_at": row.finished_at,
+            "outcome": closed.outcome if closed is not None else None,
+            "error_code": closed.error_code if closed is not None else None,
+            "input": document,
+        },
+    )
+    if db.changes() != 1:
+        raise StoreError(f"There is no version {info.hash} of the workflow {info.workflow}.", code="unknown_version")
+    write_tags(db, id_, info)
+
+
+def _columns(id_: bytes, row: PointRow) -> dict[str, apsw.SQLiteValue]:
+    point = row.point
+    return {
+        "id": id_,
+        "point": point.id,
+        "workflow": row.workflow,
+        "kind": point.kind,
+        "status": row.status,
+        "opened_at": point.opened_at,
+        "closed_at": row.closed_at,
+        "body": msgspec.json.encode(point),
+        "schema": msgspec.json.encode(row.schema) if row.schema is not None else None,
+    }

@@ -1,0 +1,43 @@
+"""Replies to requests with an idempotency key, which a client may repeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
+
+from layover.stores.checks import at_most
+from layover.stores.sqlite.rows import reply_of
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    import apsw
+
+    from layover.ports.access import Reply
+
+
+def begin_reply(db: apsw.Connection, reply: Reply, now: int) -> Reply | None:
+    """Record that a request is in progress, or return its reply or the request in progress."""
+    db.execute(SQL["begin_reply"], {**asdict(reply), "now": now})
+    if db.changes() == 1:
+        return None
+    row = db.execute(SQL["reply_by_key"], {"scope": reply.scope, "key": reply.key}).fetchone()
+    if row is None:
+        raise AssertionError("what is not there is written")
+    return reply_of(row)
+
+
+def end_reply(db: apsw.Connection, reply: Reply) -> None:
+    """Store the reply, unless there is one, or another request has taken the key meanwhile."""
+    db.execute(SQL["end_reply"], asdict(reply))
+
+
+def delete_unfinished_reply(db: apsw.Connection, scope: str, key: str) -> None:
+    """Delete the record of a request in progress; a reply stays."""
+    db.execute(SQL["delete_unfinished_reply"], {"scope": scope, "key": key})
+
+
+def delete_expired_replies(db: apsw.Connection, now: int, most: int) -> int:
+    """Delete expired replies, oldest first."""
+    db.execute(SQL["delete_expired_replies"], {"now": now, "most": at_most(most)})
+    return db.changes()

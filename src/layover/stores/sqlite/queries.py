@@ -1,0 +1,160 @@
+"""Queries. Each function runs on a reader's connection and sees one moment of the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import asdict
+
+from layover.ports.records import Loaded
+from layover.stores.checks import at_most
+from layover.stores.gauges import sum_gauges
+from layover.stores.ids import key
+from layover.stores.sqlite.rows import (
+    command_of,
+    entry_of,
+    execution_of,
+    head_of,
+    point_of,
+)
+from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from layover.ports.records import (
+        Command,
+        Entry,
+        ExecutionRow,
+        Gauges,
+        Head,
+        PausedFilter,
+        PointFilter,
+        PointRow,
+    )
+
+
+# A first page begins beyond any row: the same comparison then serves every page, and uses the index.
+_OLDEST = (-(2**63), "")
+_LONGEST = (-(2**63), b"")
+_WAITING = frozenset({"open", "answered"})
+
+
+def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | None]:
+    """Read the snapshots and entries from which states are rebuilt."""
+    return [_load(db, key(execution_id)) for execution_id in execution_ids]
+
+
+def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
+    row = db.execute(SQL["execution_by_id"], {"id": id_}).fetchone()
+    if row is None:
+        return None
+    seq, body = db.execute(SQL["snapshot_of_execution"], {"id": id_}).fetchone() or (-1, None)
+    entries = tuple(map(entry_of, db.execute(SQL["entries_after"], {"id": id_, "after": seq})))
+    return Loaded(**asdict(execution_of(row)), snapshot=body, entries=entries)
+
+
+def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
+    """Find the head of an execution."""
+    row = db.execute(SQL["head_by_id"], {"id": id_}).fetchone()
+    return head_of(row) if row is not None else None
+
+
+def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[Command]:
+    """Read the commands of an execution after one of them."""
+    return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
+
+
+def is_taken(db: apsw.Connection, id_: bytes, source: str) -> bool:
+    """Return whether an execution has a command from a source."""
+    return db.execute(SQL["command_by_source"], {"id": id_, "source": source, "source_n": 0}).get is not None
+
+
+def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
+    """Read the heads of executions."""
+    return [head_by_id(db, id_) for id_ in ids]
+
+
+def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
+    """Return the executions that have more commands than their driver has seen."""
+    return [
+        id_ for id_, n in seen if db.execute(SQL["has_unread_commands"], {"id": key(id_), "seen": n}).get is not None
+    ]
+
+
+def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
+    """Find an execution."""
+    row = db.execute(SQL["execution_by_id"], {"id": key(execution_id)}).fetchone()
+    return execution_of(row) if row is not None else None
+
+
+def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
+    """List paused executions, the one paused longest first."""
+    after_at, after_id = (wanted.after[0], key(wanted.after[1])) if wanted.after is not None else _LONGEST
+    values: dict[str, apsw.SQLiteValue] = {
+        "after_at": after_at,
+        "after_id": after_id,
+        "limit": at_most(wanted.limit),
+    }
+    statement = SQL["list_paused_executions"]
+    if wanted.workflow is not None:
+        values["workflow"] = wanted.workflow
+        statement = SQL["list_paused_executions_of_workflow"]
+    return [execution_of(row) for row in db.execute(statement, values)]
+
+
+def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:
+    """Read the log, beginning with the entry that holds an event."""
+    rows = db.execute(SQL["history"], {"id": key(execution_id), "since": since, "limit": at_most(limit)})
+    return [entry_of(row) for row in rows]
+
+
+def points(db: apsw.Connection, wanted: PointFilter) -> list[PointRow]:
+    """List pause points, oldest first."""
+    after_at, after_id = wanted.after or _OLDEST
+    values: dict[str, apsw.SQLiteValue] = {
+        "workflow": wanted.workflow,
+        "kind": wanted.kind,
+        "status": _list(wanted.status),
+        "after_at": after_at,
+        "after_id": after_id,
+        "limit": at_most(wanted.limit),
+    }
+    if wanted.execution_id is not None:
+        values["execution_id"] = key(wanted.execution_id)
+        statement = SQL["list_points_of_execution"]
+    elif wanted.status and _WAITING.issuperset(wanted.status):
+        statement = SQL[_waiting(wanted)]
+    else:
+        statement = SQL["list_points"]
+    return [point_of(row) for row in db.execute(statement, values)]
+
+
+def _waiting(wanted: PointFilter) -> str:
+    """Return the statement that lists open or answered points."""
+    if wanted.workflow is None:
+        return "list_waiting_points" if wanted.kind is None else "list_waiting_points_of_kind"
+    return "list_waiting_points_of_workflow" if wanted.kind is None else "list_waiting_points_of_workflow_and_kind"
+
+
+def point_by_id(db: apsw.Connection, point_id: str) -> PointRow | None:
+    """Find a pause point, also a closed one."""
+    row = db.execute(SQL["point_by_id"], {"point": point_id}).fetchone()
+    return point_of(row) if row is not None else None
+
+
+def counts(db: apsw.Connection) -> dict[str, int]:
+    """Count executions by status."""
+    return dict(db.execute(SQL["count_executions"]))
+
+
+def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
+    """Count executions by status, due ones, unread commands and long pauses."""
+    return sum_gauges(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
+
+
+def _list(values: Sequence[str]) -> str | None:
+    return msgspec.json.encode(values).decode() if values else None

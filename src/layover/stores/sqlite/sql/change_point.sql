@@ -1,1 +1,0 @@
-UPDATE pause_points SET status = :status, body = :body WHERE id = :point

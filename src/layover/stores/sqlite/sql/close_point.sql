@@ -1,1 +1,0 @@
-UPDATE pause_points SET status = :how, closed_at = :at WHERE id = :point

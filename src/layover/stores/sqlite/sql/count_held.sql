@@ -1,1 +1,0 @@
-SELECT count(*) FROM places WHERE name = :name AND held_at IS NOT NULL

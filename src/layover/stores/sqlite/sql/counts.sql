@@ -1,1 +1,0 @@
-SELECT status, count(*) FROM heads GROUP BY status

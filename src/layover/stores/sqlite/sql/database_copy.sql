@@ -1,0 +1,71 @@
+-- Whole executions, read from one database and written to another. A row that exists is an error.
+
+-- name: execution_sizes
+SELECT
+    h.execution_id,
+    (SELECT coalesce(sum(length(e.body)), 0) FROM events AS e WHERE e.execution_id = h.execution_id)
+    + (SELECT coalesce(sum(length(c.body)), 0) FROM commands AS c WHERE c.execution_id = h.execution_id)
+    + (SELECT coalesce(sum(length(p.body)), 0) FROM pause_points AS p WHERE p.execution_id = h.execution_id)
+    + (SELECT coalesce(sum(length(o.body)), 0) FROM outbox AS o WHERE o.sender = h.execution_id)
+    + coalesce((SELECT length(s.body) FROM snapshots AS s WHERE s.execution_id = h.execution_id), 0)
+FROM heads AS h
+WHERE h.execution_id > :after
+ORDER BY h.execution_id
+LIMIT :most
+
+-- name: input_of_execution
+SELECT input FROM executions WHERE execution_id = :id
+
+-- name: waits_of_execution
+SELECT w.name, w.key, w.point FROM pause_points AS p JOIN waits AS w ON w.point = p.id WHERE p.execution_id = :id
+
+-- name: tokens_of_execution
+SELECT hash, point FROM tokens WHERE execution_id = :id ORDER BY hash
+
+-- name: signals_after
+SELECT id, name, key, at, data, dispatched FROM signals WHERE id > :after ORDER BY id LIMIT :most
+
+-- name: rates_after
+SELECT name, used_until FROM rates WHERE name > :after ORDER BY name LIMIT :most
+
+-- name: insert_heads
+INSERT INTO heads (
+    execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq, commands_done,
+    takeovers, missing, missing_since, paused_at, created_at
+)
+VALUES (
+    :id, :workflow, :status, :priority, :last_seq, :last_epoch, :epoch, :owner, :wake_at, :commands_seq, :commands_done,
+    :takeovers, :missing, :missing_since, :paused_at, :created_at
+)
+
+-- name: insert_executions
+INSERT INTO executions (
+    execution_id, version_id, created_at, user, parent_id, correlation_id, tags, finished_at, outcome, error_code,
+    input
+)
+SELECT :id, id, :created_at, :user, :parent_id, :correlation_id, :tags, :finished_at, :outcome, :error_code, :input
+FROM versions
+WHERE hash = :hash AND workflow = :workflow
+ORDER BY number
+LIMIT 1
+
+-- name: insert_snapshots
+INSERT INTO snapshots (execution_id, seq, body) VALUES (:id, :seq, :body)
+
+-- name: insert_points
+INSERT INTO pause_points (id, execution_id, workflow, kind, status, opened_at, closed_at, body, schema)
+VALUES (:point, :id, :workflow, :kind, :status, :opened_at, :closed_at, :body, :schema)
+
+-- name: insert_signals
+INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :key, :at, :data, :dispatched)
+
+-- name: insert_rates
+INSERT INTO rates (name, used_until) VALUES (:name, :used_until)
+
+-- name: insert_workflow_statuses
+INSERT INTO standings (workflow, state, changed_at, reason, changed_by)
+VALUES (:workflow, :state, :changed_at, :reason, :by)
+
+-- name: insert_audit_entries
+INSERT INTO audit (id, at, user, act, target, execution_id, credential, request_id, details)
+VALUES (:id, :at, :user, :act, :target, nullif(:execution_id, ''), :credential, :request_id, :details)

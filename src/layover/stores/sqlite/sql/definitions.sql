@@ -1,0 +1,31 @@
+-- name: insert_versions
+INSERT INTO versions (workflow, number, hash, document, created_at)
+VALUES (:workflow, :number, :hash, :document, :created_at)
+
+-- name: version_by_hash
+SELECT workflow, number, hash, document, created_at FROM versions WHERE hash = :hash ORDER BY number, id LIMIT 1
+
+-- name: latest_version
+SELECT workflow, number, hash, document, created_at FROM versions WHERE workflow = :workflow ORDER BY number DESC LIMIT 1
+
+-- name: latest_versions
+SELECT workflow, max(number), hash, document, created_at FROM versions GROUP BY workflow ORDER BY workflow
+
+-- name: versions_of_workflow
+SELECT workflow, number, hash, document, created_at FROM versions WHERE workflow = :workflow ORDER BY number
+
+-- name: latest_versions_after
+-- Jumps from one workflow to the next in the index, since a workflow may have very many versions.
+WITH RECURSIVE found (workflow) AS (
+    SELECT (SELECT v.workflow FROM versions AS v WHERE v.workflow > :after ORDER BY v.workflow LIMIT 1)
+    UNION ALL
+    SELECT (SELECT v.workflow FROM versions AS v WHERE v.workflow > found.workflow ORDER BY v.workflow LIMIT 1)
+    FROM found
+    WHERE found.workflow IS NOT NULL
+    LIMIT :limit
+)
+SELECT v.workflow, v.number, v.hash, v.document, v.created_at
+FROM found
+CROSS JOIN versions AS v
+WHERE v.workflow = found.workflow
+    AND v.number = (SELECT max(n.number) FROM versions AS n WHERE n.workflow = found.workflow)

@@ -1,1 +1,0 @@
-UPDATE signals SET dispatched = 1 WHERE id = :id

@@ -1,1 +1,0 @@
-DELETE FROM outbox WHERE sender = :sender AND destination = :destination AND n = :n

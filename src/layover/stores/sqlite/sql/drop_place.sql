@@ -1,1 +1,0 @@
-DELETE FROM places WHERE execution_id = :id

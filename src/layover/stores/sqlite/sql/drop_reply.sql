@@ -1,1 +1,0 @@
-DELETE FROM replies WHERE scope = :scope AND key = :key AND status = 0

@@ -1,1 +1,0 @@
-SELECT seq, at, count, body FROM events WHERE execution_id = :id AND seq > :after ORDER BY seq

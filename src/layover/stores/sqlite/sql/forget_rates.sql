@@ -1,1 +1,0 @@
-DELETE FROM rates WHERE used_until <= :now

@@ -1,2 +1,0 @@
-DELETE FROM replies
-WHERE rowid IN (SELECT rowid FROM replies WHERE until <= :now ORDER BY until LIMIT :most)

@@ -1,5 +1,0 @@
-SELECT
-    execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq, commands_done,
-    takeovers, missing, missing_since, paused_at
-FROM heads
-WHERE execution_id = :id

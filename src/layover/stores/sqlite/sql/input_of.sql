@@ -1,1 +1,0 @@
-SELECT input FROM executions WHERE execution_id = :id

@@ -1,1 +1,0 @@
-INSERT INTO events (execution_id, seq, count, at, body) VALUES (?, ?, ?, ?, ?)

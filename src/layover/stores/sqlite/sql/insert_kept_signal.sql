@@ -1,1 +1,0 @@
-INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :key, :at, :data, :dispatched)

@@ -1,1 +1,0 @@
-INSERT INTO rates (name, used_until) VALUES (:name, :used_until)

@@ -1,1 +1,0 @@
-INSERT INTO snapshots (execution_id, seq, body) VALUES (:id, :seq, :body)

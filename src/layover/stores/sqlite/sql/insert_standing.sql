@@ -1,2 +1,0 @@
-INSERT INTO standings (workflow, state, changed_at, reason, changed_by)
-VALUES (:workflow, :state, :changed_at, :reason, :by)

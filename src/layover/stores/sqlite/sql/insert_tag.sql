@@ -1,1 +1,0 @@
-INSERT INTO tags (tag, created_at, execution_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING

@@ -1,2 +1,0 @@
-INSERT INTO versions (workflow, number, hash, document, created_at)
-VALUES (:workflow, :number, :hash, :document, :created_at)

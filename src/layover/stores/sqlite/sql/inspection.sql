@@ -1,0 +1,37 @@
+-- name: gauges
+SELECT
+    status,
+    count(*),
+    sum(commands_seq - commands_done),
+    coalesce(sum(wake_at <= :now), 0),
+    coalesce(sum(paused_at < :before), 0),
+    min(paused_at)
+FROM heads
+GROUP BY status
+
+-- name: stray_rows
+SELECT 'heads', execution_id FROM heads WHERE execution_id NOT IN (SELECT execution_id FROM executions)
+UNION ALL
+SELECT 'executions', execution_id FROM executions WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'events', execution_id FROM events WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT 'snapshots', execution_id FROM snapshots WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'pause_points', execution_id FROM pause_points
+WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'commands', execution_id FROM commands WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'outbox', sender FROM outbox WHERE sender NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'tokens', execution_id FROM tokens WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'waits', execution_id FROM waits WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT 'places', execution_id FROM places WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'tags', execution_id FROM tags WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+
+-- name: executions_without_version
+SELECT execution_id FROM executions WHERE version_id NOT IN (SELECT id FROM versions)

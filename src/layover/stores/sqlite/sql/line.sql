@@ -1,1 +1,0 @@
-SELECT execution_id FROM places WHERE name = :name AND held_at IS NULL ORDER BY rank, execution_id

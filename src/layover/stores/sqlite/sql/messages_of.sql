@@ -1,1 +1,0 @@
-SELECT sender, n, destination, kind, body, due_at FROM outbox WHERE sender = :sender

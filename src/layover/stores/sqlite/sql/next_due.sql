@@ -1,1 +1,0 @@
-SELECT min(wake_at) FROM heads WHERE wake_at > :now

@@ -1,1 +1,0 @@
-SELECT min(due_at) FROM outbox WHERE due_at > :now

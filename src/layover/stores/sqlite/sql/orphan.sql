@@ -1,1 +1,0 @@
-UPDATE heads SET wake_at = :now WHERE owner = :owner AND wake_at > :now

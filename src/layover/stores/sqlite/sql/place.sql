@@ -1,3 +1,0 @@
-SELECT execution_id, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted
-FROM places
-WHERE execution_id = :id

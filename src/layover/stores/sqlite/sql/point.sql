@@ -1,1 +1,0 @@
-SELECT id, execution_id, workflow, status, closed_at, body, schema FROM pause_points WHERE id = :point

@@ -1,1 +1,0 @@
-DELETE FROM commands WHERE execution_id = :id

@@ -1,1 +1,0 @@
-DELETE FROM pause_points WHERE execution_id = :id

@@ -1,1 +1,0 @@
-DELETE FROM snapshots WHERE execution_id = :id

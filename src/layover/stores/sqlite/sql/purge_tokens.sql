@@ -1,1 +1,0 @@
-DELETE FROM tokens WHERE execution_id = :id

@@ -1,1 +1,0 @@
-SELECT used_until FROM rates WHERE name = :name

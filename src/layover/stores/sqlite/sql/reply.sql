@@ -1,1 +1,0 @@
-SELECT scope, key, fingerprint, until, status, body FROM replies WHERE scope = :scope AND key = :key

@@ -1,1 +1,0 @@
-UPDATE heads SET missing = :missing, missing_since = :since WHERE execution_id = :id

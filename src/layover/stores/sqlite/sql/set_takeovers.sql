@@ -1,1 +1,0 @@
-UPDATE heads SET takeovers = :takeovers WHERE execution_id = :id

@@ -1,1 +1,0 @@
-SELECT seq, body FROM snapshots WHERE execution_id = :id

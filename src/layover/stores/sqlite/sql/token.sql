@@ -1,1 +1,0 @@
-SELECT execution_id, point FROM tokens WHERE hash = :hash

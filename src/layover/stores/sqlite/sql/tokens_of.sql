@@ -1,1 +1,0 @@
-SELECT hash, point FROM tokens WHERE execution_id = :id ORDER BY hash

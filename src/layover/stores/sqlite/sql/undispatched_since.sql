@@ -1,1 +1,0 @@
-SELECT min(at) FROM signals WHERE dispatched = 0

@@ -1,1 +1,0 @@
-SELECT name, used_until FROM rates WHERE name > :after ORDER BY name LIMIT :most

@@ -1,1 +1,0 @@
-SELECT workflow, number, hash, document, created_at FROM versions WHERE hash = :hash ORDER BY number, id LIMIT 1

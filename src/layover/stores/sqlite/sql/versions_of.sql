@@ -1,1 +1,0 @@
-SELECT workflow, number, hash, document, created_at FROM versions WHERE workflow = :workflow ORDER BY number

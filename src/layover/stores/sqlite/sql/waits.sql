@@ -1,1 +1,0 @@
-SELECT execution_id, point FROM waits WHERE name = :name AND key = :key ORDER BY point

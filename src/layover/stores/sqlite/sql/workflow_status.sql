@@ -1,0 +1,19 @@
+-- name: set_workflow_status
+INSERT INTO standings (workflow, state, changed_at, reason, changed_by)
+VALUES (:workflow, :state, :changed_at, :reason, :by)
+ON CONFLICT (workflow) DO UPDATE
+SET state = excluded.state, changed_at = excluded.changed_at, reason = excluded.reason, changed_by = excluded.changed_by
+
+-- name: revive_workflow
+-- A deleted workflow that is saved again is active again.
+UPDATE standings SET state = 'active', changed_at = :now, reason = '', changed_by = :by
+WHERE workflow = :workflow AND state = 'deleted'
+
+-- name: list_workflow_statuses
+SELECT workflow, state, changed_at, reason, changed_by FROM standings ORDER BY workflow
+
+-- name: workflow_statuses_by_name
+SELECT workflow, state, changed_at, reason, changed_by
+FROM standings
+WHERE workflow IN (SELECT value FROM json_each(:workflows))
+ORDER BY workflow
