@@ -1,20 +1,25 @@
 """An event loop in virtual time, on one thread, in which a seed decides who goes first.
 
 Within a life callbacks run first in, first out, as asyncio promises; between lives chance chooses, as the scheduler of
-a machine does. When nobody has anything to do, time goes on to the next moment that somebody waits for.
+a machine does. When no life has anything to do, time goes on to the next moment that one of them waits for.
+
+Each life has a lane of callbacks that are ready. The loop keeps the list of lanes that are not empty, and timers in a
+heap of its own, because these two are asked for at every step of a run.
 """
 
 from __future__ import annotations
 
 import heapq
-from asyncio import base_events
+from asyncio import base_events, events
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from layover.testing.simulation.lives import LIFE
+from layover.testing.simulation.lives import LIFE, Lane
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Callable
+    from contextvars import Context
     from random import Random
 
     from layover.testing.simulation.lives import Life
@@ -30,10 +35,7 @@ class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
 class SimulatedLoop(base_events.BaseEventLoop):
     """Runs the callbacks of several lives in turn."""
 
-    # What the event loop of the standard library keeps; there is no other way to order callbacks.
-    _ready: deque[Any]
-    _scheduled: list[Any]
-    _stopping: bool
+    _stopping: bool  # what the event loop of the standard library knows of being told to stop
 
     def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False) -> None:
         super().__init__()
@@ -41,7 +43,10 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._trace = trace
         self._shuffled = shuffled  # also within a life, which asyncio does not promise: what that finds is to be judged
         self._now = 0.0
-        self._lanes: dict[Life | None, deque[Any]] = {}
+        self._timers: list[tuple[float, int, events.TimerHandle]] = []
+        self._timed = 0  # timers that were ever set: of those for one moment the first goes first
+        self._nobody = Lane("")  # what belongs to no life
+        self._busy: list[Lane] = []  # lanes with something in them, in the order in which they came to it
         self._buried: list[Any] = []
         self.steps = 0
 
@@ -52,57 +57,86 @@ class SimulatedLoop(base_events.BaseEventLoop):
     def bury(self, life: Life) -> None:
         """End a life here and now."""
         life.dead = True
-        self._buried.extend(self._lanes.pop(life, ()))
+        if life.ready:
+            self._buried.append(life.ready)
+            life.ready = deque()
+            self._busy.remove(life)
+
+    # What asyncio asks of a loop
+
+    def call_soon(
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Have something called as soon as its life is at it."""
+        handle = events.Handle(callback, args, self, context)
+        self._enqueue(handle, LIFE.get() if context is None else context.get(LIFE))
+        return handle
+
+    call_soon_threadsafe = call_soon  # all of it is on one thread
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Have something called at a moment."""
+        handle = events.TimerHandle(when, callback, args, self, context)
+        self._timed += 1
+        heapq.heappush(self._timers, (when, self._timed, handle))
+        return handle
+
+    def _enqueue(self, handle: events.Handle, life: Lane | None) -> None:
+        lane = self._nobody if life is None else life
+        if lane.dead:
+            self._buried.append(handle)  # whatever is let go of would run its `finally`
+            return
+        if not lane.ready:
+            self._busy.append(lane)
+        lane.ready.append(handle)
+
+    # Steps
 
     def _run_once(self) -> None:
-        """Run one callback; let time pass first if there is none."""
-        able = self._able()
-        while not able and not self._stopping:
-            self._now = max(self._now, self._next_moment())
-            able = self._able()
-        if not able:
-            return
-        life = able[0] if len(able) == 1 else able[int(self._chance.random() * len(able))]
-        lane = self._lanes[life]
-        if self._shuffled and len(lane) > 1:
-            lane.rotate(-int(self._chance.random() * len(lane)))
-        handle = lane.popleft()
-        if handle.cancelled():
-            return
-        self._now += _A_STEP
-        self.steps += 1
-        callback = handle._callback  # noqa: SLF001 - what it is called is part of what happened
-        name = getattr(callback, "__qualname__", None) or type(callback).__name__
-        self._trace.step(f"{self._now:.6f}{life.name if life is not None else ''}{name}")
-        handle._run()  # noqa: SLF001 - as the loop of the standard library does
-
-    def _able(self) -> list[Life | None]:
-        """Return the lives that have something to do now."""
-        self._sort()
-        now = self._now
-        return [life for life, lane in self._lanes.items() if lane and (life is None or life.stopped_until <= now)]
-
-    def _sort(self) -> None:
-        """Put what is due into the lanes of those it belongs to."""
-        scheduled, ready = self._scheduled, self._ready
-        while scheduled and (scheduled[0].when() <= self._now or scheduled[0].cancelled()):
-            handle = heapq.heappop(scheduled)
-            handle._scheduled = False  # noqa: SLF001 - as the loop of the standard library does
-            ready.append(handle)
-        while ready:
-            handle = ready.popleft()
-            if handle.cancelled():
+        """Run callbacks until the loop is told to stop; let time pass whenever there is none."""
+        timers, busy, chance, step = self._timers, self._busy, self._chance.random, self._trace.step
+        while not self._stopping:
+            now = self._now
+            if timers and timers[0][0] <= now:
+                self._ring()
+            able = busy
+            for lane in busy:
+                if lane.stopped_until > now:
+                    able = [one for one in busy if one.stopped_until <= now]
+                    break
+            if not able:
+                self._now = max(now, self._next_moment())
                 continue
-            life = handle._context.get(LIFE)  # noqa: SLF001 - a handle tells nobody whose it is
-            if life is not None and life.dead:
-                self._buried.append(handle)
-            else:
-                self._lanes.setdefault(life, deque()).append(handle)
+            lane = able[0] if len(able) == 1 else able[int(chance() * len(able))]
+            ready = lane.ready
+            if self._shuffled and len(ready) > 1:
+                ready.rotate(-int(chance() * len(ready)))
+            handle = ready.popleft()
+            if not ready:
+                busy.remove(lane)
+            if handle._cancelled:
+                continue
+            self._now = now = now + _A_STEP
+            self.steps += 1
+            step(now, lane.name, handle._callback)
+            handle._run()
+
+    def _ring(self) -> None:
+        """Put timers whose moment has come into the lanes of those they belong to."""
+        timers, now = self._timers, self._now
+        while timers and timers[0][0] <= now:
+            handle = heapq.heappop(timers)[2]
+            if not handle._cancelled:
+                self._enqueue(handle, handle._context.get(LIFE))
 
     def _next_moment(self) -> float:
-        moments = [life.stopped_until for life, lane in self._lanes.items() if lane and life is not None]
-        if self._scheduled:
-            moments.append(self._scheduled[0].when())
+        moments = [lane.stopped_until for lane in self._busy]
+        while self._timers and self._timers[0][2]._cancelled:
+            heapq.heappop(self._timers)
+        if self._timers:
+            moments.append(self._timers[0][0])
         if not moments:
             raise Deadlocked("Nothing will ever happen again.")
         return min(moments)
@@ -114,6 +148,3 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def _process_events(self, event_list: list[Any]) -> None:
         """Do nothing: no file is watched."""
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Leave it where it is: it is passed over when its moment comes."""

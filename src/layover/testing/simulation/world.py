@@ -26,6 +26,7 @@ from layover.testing.simulation.wire import Wire
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from layover.core.plan import Plan
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
@@ -81,7 +82,11 @@ class World:
         self._people = People(self)
 
     def _database_time(self) -> int:
-        return _BEGINNING + self._ahead + int(self.loop.time() * 1000)
+        return self.database_time(self.loop.time())
+
+    def database_time(self, at: float) -> int:
+        """Return the time of the database at a moment, if nobody sets its clock until then."""
+        return _BEGINNING + self._ahead + int(at * 1000)
 
     def step_clock(self, milliseconds: int) -> None:
         """Set the clock of the database; as in every real one, its time does not go back for that."""
@@ -134,6 +139,7 @@ class World:
                 self._forget(life)
                 await asyncio.sleep(0.5)
         life.engine = engine
+        engine.instance.plans.read = self.scenario.read_plan
         engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
         self.noted(life, "is ready")
 
@@ -275,8 +281,8 @@ class World:
         for number in range(self.mixture.instances):
             self.spawn(number)
         await asyncio.sleep(1)
-        for workflow in self.scenario.workflows:
-            await self._register(workflow)
+        for plan in self.scenario.plans:
+            await self._register(plan)
         self._people.begin()
         self._mishaps.begin()
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
@@ -286,12 +292,12 @@ class World:
                 break
         await self.oracle.final()
 
-    async def _register(self, workflow: Any) -> None:
+    async def _register(self, plan: Plan) -> None:
         for _ in range(_MOST_TRIES):
-            if await self.ask(lambda engine: engine.register(workflow)) is not None:
+            if await self.ask(lambda engine: engine.register(plan)) is not None:
                 return
             await asyncio.sleep(1)
-        raise AssertionError(f"{workflow} could not be registered")
+        raise AssertionError(f"{plan.definition.name} could not be registered")
 
     def is_over(self) -> bool:
         """Return whether every execution has come to its end."""
@@ -300,7 +306,7 @@ class World:
     def _ran(self) -> Ran:
         database = self.database
         for table in (database.heads, database.logs, database.points, database.outbox, database.commands):
-            self.trace.step(repr(sorted(table.items(), key=lambda item: str(item[0]))))
+            self.trace.table(sorted(table.items(), key=lambda item: str(item[0])))
         return Ran(
             seed=self.seed,
             hash=self.trace.hash,
