@@ -15,13 +15,14 @@ from layover.core.engine.codec import encode_events
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.events import NodeCompleted
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
-from layover.ports.records import Claim, Enqueue, Lease
+from layover.ports.records import Append, Claim, Enqueue, Lease, Outcome
 from layover.ports.store import Store  # noqa: TC001 - read by pytest
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
 from tests.runtime.harness import (
     Between,
     HandWound,
     Held,
+    Refused,
     Scripted,
     address_in,
     call,
@@ -223,6 +224,48 @@ async def test_no_call_is_begun_after_a_pause_that_came_while_its_lease_was_rene
         await engine.resume(started.id)
         (await work.begun()).returns(2)
         assert await engine.result(started.id) == [1, 2]
+
+
+async def test_no_call_is_begun_whose_end_was_written_while_its_lease_was_renewed(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    renewing, renew, written, told = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class Slow(Between):
+        async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+            lost = await self.store.renew(instance, leases, until)
+            renewing.set()
+            await renew.wait()
+            return lost
+
+        async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+            outcomes = await self.store.commit(appends)
+            if renewing.is_set():
+                written.set()
+                await told.wait()
+            return outcomes
+
+        def renewals(self) -> None:
+            """Have only the event loop renew."""
+
+    store = Slow(tmp_path)
+    store.store = clock.store(tmp_path)
+    async with engine_on(cast("Store", store), work, **NEVER) as engine:
+        await settle(engine)
+        both = {"id": "both", "type": "parallel", "for_each": "input", "body": [call("a", next="b"), call("b")]}
+        await engine.register(flow(both))
+        started = await engine.start("flow", [1, 2])
+        first, second = await work.all_begun(2)
+        sleep(engine, clock, 60_000)
+        first.returns(1)
+        await renewing.wait()
+        second.raises(Refused("it ends all the others"))
+        await written.wait()  # the log has the end of the call that is about to begin, and nobody has been told
+        renew.set()
+        for _ in range(20):  # whoever waited for the renewal has gone on by then
+            await asyncio.sleep(0)
+        told.set()
+        await until(engine, started.id, lambda head: head.status == "failed")
+    assert len(work.calls) == 2
 
 
 async def test_an_engine_that_slept_past_its_leases_goes_on_with_its_calls(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from layover.core.engine.command_codec import UnknownCommand
 from layover.core.engine.decide import play
 from layover.core.engine.effects import Call, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
+from layover.core.engine.state import CALLING
 from layover.core.engine.timing import paused_since, wake_at
 from layover.core.engine.unwritable import fail_unwritable
 from layover.core.errors import LayoverError
@@ -212,6 +213,11 @@ class Driven:
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
         return not self.dropped and self._driver.clock.latest() < self.lease_until
+
+    def has_out(self, call: Call) -> bool:
+        """Return whether a call is still to be made, by all that was decided so far: its end may be on its way."""
+        node = self.state.node(call.node)
+        return not self.state.facts.closed and node.status in CALLING and node.attempt == call.attempt
 
     async def regains_lease(self) -> bool:
         """Renew a lease that has run out: unless somebody else has taken the execution over, it is still ours."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Claims
 from layover.stores.memory import MemoryStore
+from layover.testing.simulation.idle import TRAVELS, finds_nothing
 from layover.testing.simulation.lives import Killed
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class Wire:
             # gives something back in vain.
             lease = self._world.mixture.settings.lease_ttl / 1000 if name in _LEASING else 0.0
             life.disturb(max(fate.told, fate.lands or 0.0) + lease)
+        elif self._world.chance.random() >= TRAVELS and finds_nothing(self._world.database, name, args):
+            return _done_at_once(method(*args, **named))
         reply: asyncio.Future[Any] = loop.create_future()
         if fate.lands is None:
             loop.call_at(fate.told, _tell, reply, None, fate.error, context=life.context)
