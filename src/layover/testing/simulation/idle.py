@@ -1,9 +1,9 @@
 """Polls that find nothing, which are most of what idle instances ask of a database.
 
 A request and its reply are three steps of the event loop. Polls that change nothing and find nothing are mostly
-answered in no time instead, so that a run spends its steps on what happens. Nothing is hidden by that: whether a poll
-is lost, late or slow is decided before, a poll that would find something travels as any other, and so does one idle
-poll in four. An answer that takes no time is one that a quick network could give.
+answered in no time instead, so that a run spends its steps on what happens. Nothing is hidden by that: a poll that
+would find something travels as any other, and so does every poll on a line that is cut, and one idle poll in five: it
+may be lost, late or slow. An answer that takes no time is one that a quick network could give.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from layover.ports.records import Claim, Head
     from layover.stores.memory.database import MemoryDatabase
 
-TRAVELS = 0.25  # of the polls that find nothing
+POLLS = frozenset({"now", "claim", "outbox", "unread"})
+TRAVELS = 0.2  # of the polls that find nothing
 
 
 def finds_nothing(database: MemoryDatabase, name: str, args: tuple[Any, ...]) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from asyncio import base_events, events
 from collections import deque
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from layover.testing.simulation.lives import LIFE, Lane
@@ -32,6 +33,38 @@ class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
     """Nobody has anything to do, and nobody waits for a moment: nothing will ever happen again."""
 
 
+class _Handle(events.Handle):
+    """A callback; half a million are made in a minute, so nothing is kept of it for debugging."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: Any, loop: Any, context: Context | None) -> None:
+        self._context = copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = None
+        self._source_traceback = None
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        self._callback = self._args = None
+
+
+class _TimerHandle(_Handle):
+    """The same for a moment."""
+
+    __slots__ = ("_when",)
+
+    def __init__(self, when: float, callback: Any, args: Any, loop: Any, context: Context | None) -> None:
+        super().__init__(callback, args, loop, context)
+        self._when = when
+
+    def when(self) -> float:
+        return self._when
+
+
 class SimulatedLoop(base_events.BaseEventLoop):
     """Runs the callbacks of several lives in turn."""
 
@@ -43,7 +76,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._trace = trace
         self._shuffled = shuffled  # also within a life, which asyncio does not promise: what that finds is to be judged
         self._now = 0.0
-        self._timers: list[tuple[float, int, events.TimerHandle]] = []
+        self._timers: list[tuple[float, int, _TimerHandle]] = []
         self._timed = 0  # timers that were ever set: of those for one moment the first goes first
         self._nobody = Lane("")  # what belongs to no life
         self._busy: list[Lane] = []  # lanes with something in them, in the order in which they came to it
@@ -68,8 +101,14 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
         """Have something called as soon as its life is at it."""
-        handle = events.Handle(callback, args, self, context)
-        self._enqueue(handle, LIFE.get() if context is None else context.get(LIFE))
+        lane = (LIFE.get() if context is None else context.get(LIFE)) or self._nobody
+        handle = _Handle(callback, args, self, context)
+        if lane.dead:
+            self._buried.append(handle)  # whatever is let go of would run its `finally`
+            return handle
+        if not lane.ready:
+            self._busy.append(lane)
+        lane.ready.append(handle)
         return handle
 
     call_soon_threadsafe = call_soon  # all of it is on one thread
@@ -78,19 +117,10 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Have something called at a moment."""
-        handle = events.TimerHandle(when, callback, args, self, context)
+        handle = _TimerHandle(when, callback, args, self, context)
         self._timed += 1
         heapq.heappush(self._timers, (when, self._timed, handle))
         return handle
-
-    def _enqueue(self, handle: events.Handle, life: Lane | None) -> None:
-        lane = self._nobody if life is None else life
-        if lane.dead:
-            self._buried.append(handle)  # whatever is let go of would run its `finally`
-            return
-        if not lane.ready:
-            self._busy.append(lane)
-        lane.ready.append(handle)
 
     # Steps
 
@@ -120,16 +150,28 @@ class SimulatedLoop(base_events.BaseEventLoop):
                 continue
             self._now = now = now + _A_STEP
             self.steps += 1
-            step(now, lane.name, handle._callback)
-            handle._run()
+            step(now, lane.name)
+            try:
+                handle._context.run(handle._callback, *handle._args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # noqa: BLE001 - as the loop of the standard library does
+                self.call_exception_handler({"message": f"Exception in callback {handle!r}", "exception": error})
 
     def _ring(self) -> None:
         """Put timers whose moment has come into the lanes of those they belong to."""
-        timers, now = self._timers, self._now
+        timers, now, nobody = self._timers, self._now, self._nobody
         while timers and timers[0][0] <= now:
             handle = heapq.heappop(timers)[2]
-            if not handle._cancelled:
-                self._enqueue(handle, handle._context.get(LIFE))
+            if handle._cancelled:
+                continue
+            lane = handle._context.get(LIFE) or nobody
+            if lane.dead:
+                self._buried.append(handle)
+                continue
+            if not lane.ready:
+                self._busy.append(lane)
+            lane.ready.append(handle)
 
     def _next_moment(self) -> float:
         moments = [lane.stopped_until for lane in self._busy]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.records import CLOSED
+from layover.runtime.plans import Plans
 from layover.runtime.verify import violations
 from layover.stores.memory import MemoryStore
 
@@ -156,7 +157,7 @@ class Oracle:
             if life.dead or instance is None or life.faulty_until > now - _IN_TOUCH:
                 continue
             for id_, head in self._world.database.heads.items():
-                if head.owner == instance.id and id_ not in instance.driver.driven:
+                if head.owner == instance.id and id_ not in instance.driver.driven and not self._is_due(head):
                     since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
                     if now - since > _SOON:
                         self.breaks("OWNED_IS_DRIVEN", f"{life.name} owns {id_} ({head.status}) and does not drive it")
@@ -195,7 +196,9 @@ class Oracle:
                 self.breaks("POISON_CONTAINED", f"{node} of {id_} has ended {count} instances; {most} are allowed")
         store = MemoryStore(database)
         await store.open("oracle")
-        for one in await violations(store):
+        plans = Plans(store)
+        plans.read = self._world.scenario.read_plan
+        for one in await violations(store, plans):
             self.breaks("VERIFY", f"{one.execution_id} {one.code}: {one.message}")
 
     def _look_at_answer(self, point: str, answer: Answer) -> None:

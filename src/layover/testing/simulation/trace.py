@@ -17,10 +17,10 @@ class Trace:
         self._moments = array("d")
         self._words: list[str] = []
 
-    def step(self, at: float, who: str, callback: object) -> None:
-        """Take a step of the event loop into the hash: whose it is, when, and what is called."""
+    def step(self, at: float, who: str) -> None:
+        """Take a step of the event loop into the hash: whose it is, and when. What is drawn moves all that follow."""
         self._moments.append(at)
-        self._words += (who, getattr(callback, "__name__", "") or type(callback).__name__)
+        self._words.append(who)
         if len(self._moments) >= _AT_ONCE:
             self._digest()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Claims
 from layover.stores.memory import MemoryStore
-from layover.testing.simulation.idle import TRAVELS, finds_nothing
+from layover.testing.simulation.idle import POLLS, TRAVELS, finds_nothing
 from layover.testing.simulation.lives import Killed
 
 if TYPE_CHECKING:
@@ -76,14 +76,14 @@ class Wire:
             raise Killed
         if name == "claim" and args[0].execution_id is None and self._world.has_leapt():
             return Claims()  # as the store on PostgreSQL does
+        if self._is_idle(name, args):
+            return _done_at_once(method(*args, **named))
         fate = self._fate(name)
         if fate.error is not None or fate.told - loop.time() > _LONG:
             # Whoever does not hear of a claim owns what it does not know of, until that lease is over; and so does who
             # gives something back in vain.
             lease = self._world.mixture.settings.lease_ttl / 1000 if name in _LEASING else 0.0
             life.disturb(max(fate.told, fate.lands or 0.0) + lease)
-        elif self._world.chance.random() >= TRAVELS and finds_nothing(self._world.database, name, args):
-            return _done_at_once(method(*args, **named))
         reply: asyncio.Future[Any] = loop.create_future()
         if fate.lands is None:
             loop.call_at(fate.told, _tell, reply, None, fate.error, context=life.context)
@@ -95,6 +95,13 @@ class Wire:
             work = partial(method, *args, **named)
             loop.call_at(fate.lands, self._land, name, work, reply, fate, context=self._world.server.context)
         return await reply
+
+    def _is_idle(self, name: str, args: tuple[Any, ...]) -> bool:
+        """Return whether a request is a poll that finds nothing, and need not travel to do so."""
+        world, life = self._world, self._life
+        if name not in POLLS or world.loop.time() < max(life.cut_until, life.deaf_until, world.down_until):
+            return False
+        return world.chance.random() >= TRAVELS and finds_nothing(world.database, name, args)
 
     def _fate(self, name: str) -> Fate:
         """Draw what becomes of a request."""

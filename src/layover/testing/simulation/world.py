@@ -40,8 +40,9 @@ _BEGINNING = 1_800_000_000_000  # milliseconds UTC
 _HALF_AN_HOUR = 1_800.0
 _TO_RECOVER = 60.0  # seconds after the last fault: then people let go of what they hold
 _LONGEST_REQUEST = 120.0
-_LOOKS_EVERY = 1.0
+_LOOKS_EVERY = 2.0  # what is seen twice in a row has lasted for longer than `_SOON` of the oracle
 _MOST_TRIES = 1_000
+_OF_REFUSALS = ("append_unwritable", "execution_unwritable")  # what is logged of appends that the database refuses
 
 
 class Ran(NamedTuple):
@@ -336,6 +337,6 @@ class _LogWatch(logging.Handler):
         if life is not None and life.dead:
             return
         error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, Killed) or str(record.msg).startswith("append_unwritable"):
+        if isinstance(error, Killed) or str(record.msg).startswith(_OF_REFUSALS):
             return  # it was done from outside
         self._world.oracle.breaks("NO_INTERNAL_ERROR", f"{record.getMessage()} {error!r}"[:300])
