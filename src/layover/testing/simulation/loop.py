@@ -65,6 +65,16 @@ class _TimerHandle(_Handle):
         return self._when
 
 
+class _IdleHandle(_TimerHandle):
+    """The same for a service that may have nothing to do at that moment."""
+
+    __slots__ = ("idle", "left", "period")
+
+    idle: Callable[[], bool]
+    period: float
+    left: int
+
+
 class SimulatedLoop(base_events.BaseEventLoop):
     """Runs the callbacks of several lives in turn."""
 
@@ -118,9 +128,23 @@ class SimulatedLoop(base_events.BaseEventLoop):
     ) -> asyncio.TimerHandle:
         """Have something called at a moment."""
         handle = _TimerHandle(when, callback, args, self, context)
-        self._timed += 1
-        heapq.heappush(self._timers, (when, self._timed, handle))
+        self._add(handle)
         return handle
+
+    async def sleep_while(self, idle: Callable[[], bool], seconds: float, most: int) -> None:
+        """Sleep; at the end, if that is so, do so again without a step, at most so many times."""
+        rings: asyncio.Future[None] = self.create_future()
+        handle = _IdleHandle(self._now + seconds, rings.set_result, (None,), self, None)
+        handle.idle, handle.period, handle.left = idle, seconds, most
+        self._add(handle)
+        try:
+            await rings
+        finally:
+            handle.cancel()
+
+    def _add(self, handle: _TimerHandle) -> None:
+        self._timed += 1
+        heapq.heappush(self._timers, (handle.when(), self._timed, handle))
 
     # Steps
 
@@ -163,7 +187,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         timers, now, nobody = self._timers, self._now, self._nobody
         while timers and timers[0][0] <= now:
             handle = heapq.heappop(timers)[2]
-            if handle._cancelled:
+            if handle._cancelled or (isinstance(handle, _IdleHandle) and self._passes_over(handle)):
                 continue
             lane = handle._context.get(LIFE) or nobody
             if lane.dead:
@@ -172,6 +196,15 @@ class SimulatedLoop(base_events.BaseEventLoop):
             if not lane.ready:
                 self._busy.append(lane)
             lane.ready.append(handle)
+
+    def _passes_over(self, handle: _IdleHandle) -> bool:
+        """Have a timer ring again later, if whoever waits for it is idle."""
+        if not handle.left or not handle.idle():
+            return False
+        handle.left -= 1
+        handle._when += handle.period
+        self._add(handle)
+        return True
 
     def _next_moment(self) -> float:
         moments = [lane.stopped_until for lane in self._busy]

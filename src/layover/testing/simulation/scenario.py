@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from layover.nodes.registry import Registry
 from layover.runtime.plans import read_plan
 from layover.runtime.workflows import as_plan
 
@@ -45,6 +46,21 @@ class Scenario:
     def plans(self) -> list[Plan]:
         """The workflows, read once for all runs."""
         return [as_plan(workflow, None) for workflow in self.workflows]
+
+    @cached_property
+    def _described(self) -> Registry:
+        registry = Registry()
+        for function in self.functions:
+            registry.add(function)
+        return registry
+
+    def furnish(self, registry: Registry) -> None:
+        """Give an engine the functions; what is to be known about them is worked out once for all runs."""
+        described = self._described
+        for name in sorted(described.names()):
+            registry.put(name, described.find(name))
+        for name, probe in self.probes.items():
+            registry.add_probe(name, probe)
 
     @cached_property
     def _read(self) -> dict[bytes, Plan]:

@@ -128,8 +128,6 @@ class World:
             wire = self._wires[life] = Wire(self, life)
             engine = Engine(
                 cast("Store", wire),
-                nodes=self.scenario.functions,
-                probes=self.scenario.probes,
                 settings=self.mixture.settings,
                 machine=SimulatedMachine(life, self.chance),
             )
@@ -140,6 +138,7 @@ class World:
                 self._forget(life)
                 await asyncio.sleep(0.5)
         life.engine = engine
+        self.scenario.furnish(engine.instance.registry)
         engine.instance.plans.read = self.scenario.read_plan
         engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
         self.noted(life, "is ready")
