@@ -110,10 +110,16 @@ class Oracle:
     # What an instance does
 
     def claimed(self, life: Life, execution_id: str, owner: str | None) -> None:
-        """Look at a claim: nobody takes over what it drives itself."""
+        """Look at a claim: nobody takes over what it drives itself.
+
+        What comes to be driven while the claim is on its way, with a lease that has run out by then, is no harm: its
+        calls do not begin before the lease is renewed, and then it turns out to be lost.
+        """
         instance = life.instance
-        if instance is not None and owner == instance.id and (driven := instance.driver.driven.get(execution_id)):
-            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(driven.calls)} calls out")
+        driven = instance.driver.driven.get(execution_id) if instance is not None and owner == instance.id else None
+        begun = [out for out in driven.calls.values() if out in self._begun] if driven is not None else []
+        if begun:
+            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(begun)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
