@@ -251,8 +251,7 @@ async def test_no_call_is_begun_whose_end_was_written_while_its_lease_was_renewe
     store.store = clock.store(tmp_path)
     async with engine_on(cast("Store", store), work, **NEVER) as engine:
         await settle(engine)
-        both = {"id": "both", "type": "parallel", "for_each": "input", "body": [call("a", next="b"), call("b")]}
-        await engine.register(flow(both))
+        await engine.register(flow({**fan_out(call("a")), "body": [call("a", next="b"), call("b")]}))
         started = await engine.start("flow", [1, 2])
         first, second = await work.all_begun(2)
         sleep(engine, clock, 60_000)

@@ -45,7 +45,7 @@ class Machine:
         """Return so many bytes that nobody can guess."""
         return os.urandom(count)
 
-    async def pause(self, seconds: float, idle: Callable[[], bool]) -> None:
+    async def pause(self, seconds: float, idle: Callable[[], bool]) -> None:  # noqa: ARG002 - a simulation asks
         """Let time pass before the next round of a service; a simulation passes over rounds of one that is idle."""
         await asyncio.sleep(seconds)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from layover.runtime.engine import Engine
     from layover.runtime.instance import Instance
+    from layover.testing.simulation.handles import Ready, Timer
     from layover.testing.simulation.world import World
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ class Lane:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.ready: deque[asyncio.Handle] = deque()
+        self.ready: deque[Ready | Timer] = deque()
         self.dead = False
         self.stopped_until = 0.0  # by a signal, or because a function blocks the event loop
 

@@ -9,16 +9,16 @@ heap of its own, because these two are asked for at every step of a run.
 
 from __future__ import annotations
 
+import asyncio
 import heapq
-from asyncio import base_events, events
-from collections import deque
-from contextvars import copy_context
-from typing import TYPE_CHECKING, Any
+from asyncio import base_events
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any, TypeVarTuple
 
+from layover.testing.simulation.handles import Ready, Timer
 from layover.testing.simulation.lives import LIFE, Lane
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
     from contextvars import Context
     from random import Random
@@ -26,53 +26,18 @@ if TYPE_CHECKING:
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.trace import Trace
 
+Ts = TypeVarTuple("Ts")
+
 _A_STEP = 0.000_02  # seconds: nothing takes no time
+_LOOKED_AT = 1_000  # steps beyond the most: who makes them is told
 
 
 class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
     """Nobody has anything to do, and nobody waits for a moment: nothing will ever happen again."""
 
 
-class _Handle(events.Handle):
-    """A callback; half a million are made in a minute, so nothing is kept of it for debugging."""
-
-    __slots__ = ()
-
-    def __init__(self, callback: Any, args: Any, loop: Any, context: Context | None) -> None:
-        self._context = copy_context() if context is None else context
-        self._loop = loop
-        self._callback = callback
-        self._args = args
-        self._cancelled = False
-        self._repr = None
-        self._source_traceback = None
-
-    def cancel(self) -> None:
-        self._cancelled = True
-        self._callback = self._args = None
-
-
-class _TimerHandle(_Handle):
-    """The same for a moment."""
-
-    __slots__ = ("_when",)
-
-    def __init__(self, when: float, callback: Any, args: Any, loop: Any, context: Context | None) -> None:
-        super().__init__(callback, args, loop, context)
-        self._when = when
-
-    def when(self) -> float:
-        return self._when
-
-
-class _IdleHandle(_TimerHandle):
-    """The same for a service that may have nothing to do at that moment."""
-
-    __slots__ = ("idle", "left", "period")
-
-    idle: Callable[[], bool]
-    period: float
-    left: int
+class Endless(RuntimeError):  # noqa: N818 - it says what the run is
+    """More steps are made than any run needs: whoever makes them waits for nothing."""
 
 
 class SimulatedLoop(base_events.BaseEventLoop):
@@ -80,18 +45,20 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     _stopping: bool  # what the event loop of the standard library knows of being told to stop
 
-    def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False) -> None:
+    def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False, most_steps: int = 10**12) -> None:
         super().__init__()
         self._chance = chance
         self._trace = trace
         self._shuffled = shuffled  # also within a life, which asyncio does not promise: what that finds is to be judged
         self._now = 0.0
-        self._timers: list[tuple[float, int, _TimerHandle]] = []
+        self._timers: list[tuple[float, int, Timer]] = []
         self._timed = 0  # timers that were ever set: of those for one moment the first goes first
         self._nobody = Lane("")  # what belongs to no life
         self._busy: list[Lane] = []  # lanes with something in them, in the order in which they came to it
         self._buried: list[Any] = []
         self.steps = 0
+        self._most_steps = most_steps
+        self._last: Counter[str] = Counter()  # who made the steps beyond the most
 
     def time(self) -> float:
         """Return the time, in seconds since the beginning."""
@@ -107,12 +74,10 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     # What asyncio asks of a loop
 
-    def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
+    def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Ready:
         """Have something called as soon as its life is at it."""
         lane = (LIFE.get() if context is None else context.get(LIFE)) or self._nobody
-        handle = _Handle(callback, args, self, context)
+        handle = Ready(callback, args, context)
         if lane.dead:
             self._buried.append(handle)  # whatever is let go of would run its `finally`
             return handle
@@ -124,33 +89,47 @@ class SimulatedLoop(base_events.BaseEventLoop):
     call_soon_threadsafe = call_soon  # all of it is on one thread
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
+        self,
+        when: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> Timer:
         """Have something called at a moment."""
-        handle = _TimerHandle(when, callback, args, self, context)
+        handle = Timer(when, callback, args, context)
         self._add(handle)
         return handle
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> Timer:
+        """Have something called after a while."""
+        return self.call_at(self._now + delay, callback, *args, context=context)
 
     async def sleep_while(self, idle: Callable[[], bool], seconds: float, most: int) -> None:
         """Sleep; at the end, if that is so, do so again without a step, at most so many times."""
         rings: asyncio.Future[None] = self.create_future()
-        handle = _IdleHandle(self._now + seconds, rings.set_result, (None,), self, None)
-        handle.idle, handle.period, handle.left = idle, seconds, most
+        handle = Timer(self._now + seconds, rings.set_result, (None,), None)
+        handle.unless(idle, seconds, most)
         self._add(handle)
         try:
             await rings
         finally:
             handle.cancel()
 
-    def _add(self, handle: _TimerHandle) -> None:
+    def _add(self, handle: Timer) -> None:
         self._timed += 1
-        heapq.heappush(self._timers, (handle.when(), self._timed, handle))
+        heapq.heappush(self._timers, (handle.at, self._timed, handle))
 
     # Steps
 
     def _run_once(self) -> None:
         """Run callbacks until the loop is told to stop; let time pass whenever there is none."""
-        timers, busy, chance, step = self._timers, self._busy, self._chance.random, self._trace.step
+        timers, busy, chance, tick = self._timers, self._busy, self._chance.random, self._trace.tick
         while not self._stopping:
             now = self._now
             if timers and timers[0][0] <= now:
@@ -170,26 +149,40 @@ class SimulatedLoop(base_events.BaseEventLoop):
             handle = ready.popleft()
             if not ready:
                 busy.remove(lane)
-            if handle._cancelled:
+            if handle.gone:
                 continue
             self._now = now = now + _A_STEP
             self.steps += 1
-            step(now, lane.name)
+            tick(now, lane.name)
+            if self.steps > self._most_steps:
+                self._goes_on_and_on(lane, handle.call)
             try:
-                handle._context.run(handle._callback, *handle._args)
+                handle.context.run(handle.call, *handle.args)
             except (SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:  # noqa: BLE001 - as the loop of the standard library does
                 self.call_exception_handler({"message": f"Exception in callback {handle!r}", "exception": error})
+
+    def _goes_on_and_on(self, lane: Lane, callback: Any) -> None:
+        """Look who still makes steps, and end the run."""
+        task = getattr(callback, "__self__", None)
+        of = task.get_coro() if isinstance(task, asyncio.Task) else callback
+        self._last[f"{getattr(of, '__qualname__', type(of).__name__)} of {lane.name or 'nobody'}"] += 1
+        if self.steps > self._most_steps + _LOOKED_AT:
+            often = ", ".join(f"{one} ({count})" for one, count in self._last.most_common(3))
+            raise Endless(f"{self._most_steps:,} steps, and no end; the last {_LOOKED_AT:,} are mostly {often}")
 
     def _ring(self) -> None:
         """Put timers whose moment has come into the lanes of those they belong to."""
         timers, now, nobody = self._timers, self._now, self._nobody
         while timers and timers[0][0] <= now:
             handle = heapq.heappop(timers)[2]
-            if handle._cancelled or (isinstance(handle, _IdleHandle) and self._passes_over(handle)):
+            if handle.gone:
                 continue
-            lane = handle._context.get(LIFE) or nobody
+            if handle.left and handle.passes_over():
+                self._add(handle)
+                continue
+            lane = handle.context.get(LIFE) or nobody
             if lane.dead:
                 self._buried.append(handle)
                 continue
@@ -197,18 +190,9 @@ class SimulatedLoop(base_events.BaseEventLoop):
                 self._busy.append(lane)
             lane.ready.append(handle)
 
-    def _passes_over(self, handle: _IdleHandle) -> bool:
-        """Have a timer ring again later, if whoever waits for it is idle."""
-        if not handle.left or not handle.idle():
-            return False
-        handle.left -= 1
-        handle._when += handle.period
-        self._add(handle)
-        return True
-
     def _next_moment(self) -> float:
         moments = [lane.stopped_until for lane in self._busy]
-        while self._timers and self._timers[0][2]._cancelled:
+        while self._timers and self._timers[0][2].gone:
             heapq.heappop(self._timers)
         if self._timers:
             moments.append(self._timers[0][0])

@@ -17,7 +17,7 @@ class Trace:
         self._moments = array("d")
         self._words: list[str] = []
 
-    def step(self, at: float, who: str) -> None:
+    def tick(self, at: float, who: str) -> None:
         """Take a step of the event loop into the hash: whose it is, and when. What is drawn moves all that follow."""
         self._moments.append(at)
         self._words.append(who)
@@ -30,9 +30,9 @@ class Trace:
         if self.lines is not None:
             self.lines.append(f"{at:12.3f} {who:>8} {what}")
 
-    def table(self, rows: object) -> None:
-        """Take what is in a table at the end into the hash."""
-        self._words.append(repr(rows))
+    def step(self, text: str) -> None:
+        """Take anything else into the hash."""
+        self._words.append(text)
 
     def _digest(self) -> None:
         self._hash.update(self._moments.tobytes())

@@ -140,7 +140,8 @@ class Wire:
         """Do what is asked, in the database's process, and send the reply."""
         if name == "commit_informed" and self._life.dead:
             return  # whoever would have decided is dead
-        oracle, error, found = self._world.oracle, fate.error, None
+        oracle, found = self._world.oracle, None
+        error: Exception | None = fate.error
         owners = oracle.owners() if name == "claim" else {}
         try:
             found = _done_at_once(work())

@@ -306,7 +306,7 @@ class World:
     def _ran(self) -> Ran:
         database = self.database
         for table in (database.heads, database.logs, database.points, database.outbox, database.commands):
-            self.trace.table(sorted(table.items(), key=lambda item: str(item[0])))
+            self.trace.step(repr(sorted(table.items(), key=lambda item: str(item[0]))))
         return Ran(
             seed=self.seed,
             hash=self.trace.hash,
