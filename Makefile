@@ -43,6 +43,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/scale.py --postgres
 	$(BIN)/python bench/start_up.py
+	$(BIN)/python bench/seams.py
 	$(BIN)/python bench/http_surface.py
 	$(BIN)/python bench/http_surface.py --postgres
 

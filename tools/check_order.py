@@ -1,8 +1,8 @@
 """Find iterations over sets, whose order no seed decides: `python tools/check_order.py`.
 
-A set of strings is ordered by a hash that differs from process to process, a set of objects by where they lie in memory.
-So what decides, or drives what is decided, goes through sets only in an order that it says (`sorted`), or where no order
-can be seen (`len`, `any`, another set). It is checked in the same packages as the other sources of chance.
+A set of strings is ordered by a hash that differs from process to process, a set of objects by where they lie in
+memory. So what decides, or drives what is decided, goes through sets only in an order that it says (`sorted`), or where
+no order can be seen (`len`, `any`, another set). It is checked in the same packages as the other sources of chance.
 
 What it knows of types is what is written: names, attributes and functions that are annotated as sets anywhere in these
 packages, and names that are given one in the same function. A set that comes out of a container or from elsewhere is
@@ -22,7 +22,9 @@ PACKAGES = ("core", "ports", "nodes", "runtime", "stores/memory")
 _SETS = frozenset({"set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"})
 _MAKE_SETS = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 _ORDERLESS = frozenset({"all", "any", "frozenset", "len", "max", "min", "set", "sorted", "sum"})
-_IN_ORDER = frozenset({"deque", "enumerate", "extend", "filter", "fromkeys", "iter", "join", "list", "map", "tuple", "zip"})
+_IN_ORDER = frozenset(
+    {"deque", "enumerate", "extend", "filter", "fromkeys", "iter", "join", "list", "map", "tuple", "zip"}
+)
 _NOT_OURS = frozenset({"types"})  # what describes a type in msgspec has one as well, a tuple
 _OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 
@@ -106,8 +108,8 @@ class _Looking(ast.NodeVisitor):
         self.generic_visit(node)
         self._names = before
 
-    visit_AsyncFunctionDef = visit_FunctionDef
-    visit_Lambda = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - as it has to be called
+    visit_Lambda = visit_FunctionDef  # noqa: N815 - the same
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
@@ -175,8 +177,8 @@ class _Looking(ast.NodeVisitor):
                 self._look(one.iter)
         self.generic_visit(node)
 
-    visit_GeneratorExp = visit_ListComp
-    visit_DictComp = visit_ListComp  # a dict is in the order in which it was filled
+    visit_GeneratorExp = visit_ListComp  # noqa: N815 - the same
+    visit_DictComp = visit_ListComp  # noqa: N815 - a dict is in the order in which it was filled
 
 
 def _are_keys(node: ast.expr) -> bool:

@@ -16,7 +16,6 @@ from unittest import mock
 from layover.core.engine import decide
 from layover.runtime import (
     alarm,
-    beginning,
     cache,
     caller,
     claimer,
@@ -29,12 +28,11 @@ from layover.runtime import (
     executions,
     heard,
     keeper,
-    preparing,
     quarantine,
     service,
     standings,
 )
-from layover.stores.memory import appending, claiming, commanding, limiting, messaging, reading, signalling
+from layover.stores.memory import appending, claiming, commanding, limiting, messaging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
