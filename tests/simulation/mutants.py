@@ -152,7 +152,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         "a pause that comes while a lease is renewed stops nothing *": [
             _edited(caller.Caller, "_may_still", (' or driven.state.facts.gate != "open"', ""))
         ],
-        "a call begins whose end is on its way *": [_kept(driven.Driven, "has_out", lambda *_: True)],
+        "a call begins whose end is on its way *": [_kept(driven.Driven, "expects", lambda *_: True)],
         "lost calls are made again before commands are obeyed *": [
             _edited(
                 driver.Driver,

@@ -22,7 +22,6 @@ from layover.core.engine.command_codec import UnknownCommand
 from layover.core.engine.decide import play
 from layover.core.engine.effects import Call, StopCall, StopCalls, effects
 from layover.core.engine.movement import is_within
-from layover.core.engine.state import CALLING
 from layover.core.engine.timing import paused_since, wake_at
 from layover.core.engine.unwritable import fail_unwritable
 from layover.core.errors import LayoverError
@@ -214,11 +213,6 @@ class Driven:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
         return not self.dropped and self._driver.clock.latest() < self.lease_until
 
-    def has_out(self, call: Call) -> bool:
-        """Return whether a call is still to be made, by all that was decided so far: its end may be on its way."""
-        node = self.state.node(call.node)
-        return not self.state.facts.closed and node.status in CALLING and node.attempt == call.attempt
-
     async def regains_lease(self) -> bool:
         """Renew a lease that has run out: unless somebody else has taken the execution over, it is still ours."""
         try:
@@ -226,6 +220,11 @@ class Driven:
         except StoreError as error:
             _log.warning("lease_over execution=%s epoch=%d error=%s", self.id, self.epoch, error.message)
         return self.has_lease()
+
+    def expects(self, call: Call) -> bool:
+        """Return whether the execution waits for what a call comes to, by all that has been decided."""
+        node = self.state.node(call.node)
+        return not self.state.facts.closed and node.status == "running" and node.attempt == call.attempt
 
     def hear(self, command: Command) -> None:
         """Take a durable command that was sent to it."""
