@@ -27,11 +27,12 @@ demo: .venv/ready ## pause a workflow, kill its process, and finish it in anothe
 test: .venv/ready ## run every test
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-check: .venv/ready ## lint, format, types, layers
+check: .venv/ready ## lint, format, types, layers, order
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_order.py
 
 bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/expressions.py
@@ -42,6 +43,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/scale.py --postgres
 	$(BIN)/python bench/start_up.py
+	$(BIN)/python bench/seams.py
 	$(BIN)/python bench/http_surface.py
 	$(BIN)/python bench/http_surface.py --postgres
 

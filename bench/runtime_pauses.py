@@ -16,6 +16,7 @@ from floor import Asked, Lease, now, steps_of
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.command_codec import encode_command
+from layover.ports.records import CLOSED
 from layover.runtime.ids import new_id
 from runtime_figures import Figure, costs, in_turn, percentile
 from runtime_workloads import (
@@ -55,24 +56,6 @@ class Round(NamedTuple):
     latencies: list[float]
 
 
-class _Ends:
-    """Notices the moment at which the engine knows that an execution has come to its end, durably."""
-
-    def __init__(self, engine: Engine) -> None:
-        listeners = engine.instance.listeners
-        self._waiting: dict[str, asyncio.Future[None]] = {}
-        self._before = listeners.changed
-        listeners.changed = self._changed  # type: ignore[method-assign]  # nothing else tells without reading
-
-    def of(self, execution_id: str) -> asyncio.Future[None]:
-        return self._waiting.setdefault(execution_id, asyncio.get_running_loop().create_future())
-
-    def _changed(self, execution_id: str) -> None:
-        self._before(execution_id)
-        if (waiting := self._waiting.pop(execution_id, None)) is not None:
-            waiting.set_result(None)
-
-
 # Questions
 
 
@@ -104,7 +87,6 @@ async def _engine_round(site: Site, definition: Mapping[str, object], size: int,
             counts = engine.instance.store.counts
             points: list[tuple[str, str]] = []
             latencies: list[float] = []
-            ends = _Ends(engine)
 
             async def pause() -> None:
                 paused = await engine.start(name, wait="rest")
@@ -112,9 +94,9 @@ async def _engine_round(site: Site, definition: Mapping[str, object], size: int,
 
             async def resume() -> None:
                 execution_id, point = next(left)
-                ended, started = ends.of(execution_id), perf_counter()
+                started = perf_counter()
                 await engine.answer(point, ANSWER, by="ann")
-                await ended
+                await engine.instance.listeners.until(execution_id, lambda head: head.status in CLOSED)
                 latencies.append(perf_counter() - started)
 
             pauses = await counted(site, engine, partial(many, pause, size, PAUSES_AT_ONCE))

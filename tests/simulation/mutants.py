@@ -1,64 +1,65 @@
-"""The runtime, broken on purpose in one place: the simulation has to notice."""
+"""The runtime, broken on purpose in one place: the simulation has to notice.
+
+A mutant replaces names of the runtime or of the store in memory. Most are one edit of the text of a function; one that
+does not find its text any more is an error, so that the list stays true. Those marked with a star are defects that the
+runtime really had, put back one by one.
+"""
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from msgspec.structs import replace
-
-from layover.ports.records import Claims, Outcome
-from layover.runtime import caller, courier, driven, keeper
-from layover.stores.memory import appends as appending
-from layover.stores.memory import claims as claiming
-from layover.stores.memory import commands as commanding
-from layover.stores.memory import limits as limiting
-from layover.stores.memory import outbox as messaging
+from layover.core.engine import decide
+from layover.runtime import (
+    alarm,
+    cache,
+    caller,
+    claimer,
+    clock,
+    commit_retrier,
+    courier,
+    critical,
+    driven,
+    driver,
+    executions,
+    heard,
+    keeper,
+    quarantine,
+    service,
+    standings,
+)
+from layover.stores.memory import appends, claims, commands, limits, outbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from layover.ports.records import Append, Claim, Head, Lease
-    from layover.stores.memory.database import MemoryDatabase
-
 Change = tuple[Any, str, Any]
-_judge, _found, _write = appending._judge, claiming._found, appending._write  # noqa: SLF001 - to be broken
 
 
-def _without_fencing(db: MemoryDatabase, append: Append) -> Outcome:
-    head = db.heads.get(append.execution_id)
-    if head is not None and append.new is None and head.commands_seq == append.commands_seen:
-        return Outcome(verdict="passed", commands_seq=head.commands_seq)
-    return _judge(db, append)
+def _edited(owner: Any, name: str, *edits: tuple[str, str]) -> Change:
+    """Return a function of a module or a class with other text in it."""
+    function = getattr(owner, name)
+    source = textwrap.dedent(inspect.getsource(function))
+    for old, new in edits:
+        if source.count(old) != 1:
+            raise AssertionError(f"{function.__qualname__} has {source.count(old)} times what is to be edited: {old}")
+        source = source.replace(old, new)
+    made: dict[str, Any] = {}
+    exec(compile(source, f"<broken {name}>", "exec"), function.__globals__, made)  # noqa: S102 - it is our own code
+    return owner, name, made[name]
 
 
-def _also_what_is_leased(db: MemoryDatabase, wish: Claim) -> list[Head]:
-    return [*_found(db, wish), *(head for head in db.heads.values() if head.owner is not None and not _is_closed(head))]
+def _kept(owner: Any, name: str, value: Any) -> Change:
+    return owner, name, value
 
 
-def _is_closed(head: Head) -> bool:
-    return head.status in ("completed", "failed", "cancelled")
-
-
-def _renewals_shorten(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    ours = [one for one in leases if claiming._is_driven(db, instance, one)]  # noqa: SLF001 - to be broken
-    for one in ours:
-        db.heads[one.execution_id] = replace(db.heads[one.execution_id], wake_at=until)
-    return [one.execution_id for one in leases if one not in ours]
-
-
-def _messages_lost(db: MemoryDatabase, append: Append) -> None:
-    _write(db, replace(append, messages=()))
-
-
-def _commands_wake_nobody(db: MemoryDatabase, head: Head, command: Any, now: int) -> int:
-    n = _take_command(db, head, command, now)
-    db.heads[head.execution_id] = replace(db.heads[head.execution_id], wake_at=head.wake_at)
-    return n
-
-
-_take_command = commanding._take  # noqa: SLF001 - to be broken
+def _every_time(owner: Any, name: str) -> Change:
+    """Return a function that does nothing."""
+    return owner, name, lambda *_args, **_named: None
 
 
 async def _looks_never(self: courier.Courier, now: int) -> None:
@@ -69,20 +70,245 @@ async def _only_the_time(self: keeper.Keeper) -> None:
     await self._driver.clock.ask(self._store)
 
 
-MUTANTS: dict[str, list[Change]] = {
-    "appends are not fenced": [(appending, "_judge", _without_fencing)],
-    "leases never end for those who have them": [(driven.Driven, "has_lease", lambda self: not self.dropped)],
-    "leases are not renewed": [(keeper.Keeper, "renew_once", _only_the_time)],
-    "a renewal that was overtaken shortens a lease": [(claiming, "renew", _renewals_shorten)],
-    "what is leased is claimed": [(claiming, "_found", _also_what_is_leased)],
-    "messages are not written": [(appending, "_write", _messages_lost)],
-    "the outbox is not looked at": [(courier.Courier, "_look", _looks_never)],
-    "messages that were delivered stay": [(messaging, "sent", lambda *_: None)],
-    "commands wake nobody": [(commanding, "_take", _commands_wake_nobody)],
-    "a place under a limit is never given back": [(limiting, "free", lambda *_: [])],
-    "nothing is claimed": [(claiming, "claim", lambda *_: Claims())],
-    "calls begin without a look at the lease": [(caller.Caller, "_may_make", lambda *_: True)],
+async def _just_waited_for(_self: critical.CriticalSections, section: Any) -> Any:
+    return await section
+
+
+_OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
+_HAS_LEASE = " and out.driven.has_lease()"
+
+AREAS: dict[str, dict[str, list[Change]]] = {
+    "leases": {
+        "leases never end for those who have them": [
+            _edited(driven.Driven, "has_lease", (" and self._driver.clock.latest() < self.lease_until", ""))
+        ],
+        "leases are not renewed": [_kept(keeper.Keeper, "renew_once", _only_the_time)],
+        "a renewal that was overtaken shortens a lease *": [
+            _edited(claims, "renew", ("wake_at=max(head.wake_at or 0, until)", "wake_at=until"))
+        ],
+        "what is leased is claimed": [
+            _edited(claims, "_is_due", ("head.wake_at <= now", "(head.wake_at <= now or head.owner is not None)"))
+        ],
+        "nothing is claimed": [_edited(claims, "claim", ("for head in _found(db, wish)", "for head in ()"))],
+        "an instance takes over from itself *": [
+            _edited(driver.Driver, "claiming_time", ("if self.covered_until <= self.clock.latest():", "if False:"))
+        ],
+        "a claim takes leases by the latest time": [
+            _edited(driver.Driver, "claiming_time", ("return self.clock.now()", "return self.clock.latest() + 2_000"))
+        ],
+        "who stands still goes on with its calls *": [
+            _edited(caller.Caller, "_may_still", ("not await driven.regains_lease() or ", "")),
+            _edited(caller.Caller, "_may_make", (_HAS_LEASE, "")),
+        ],
+    },
+    "fencing": {
+        "appends are not fenced": [
+            _edited(appends, "_judge", (_OURS, "if head.last_seq > append.expected_seq + 10**9:"))
+        ],
+        "appends are fenced by their owner alone": [_edited(appends, "_judge", (_OURS, "if head.owner is None:"))],
+        "a release gives back what another drives": [
+            _edited(claims, "release", ("if _is_driven(db, instance, lease):", "if lease.execution_id in db.heads:"))
+        ],
+        "what was lost is driven on": [
+            _every_time(keeper, "drop"),
+            _edited(driven.Driven, "_lost", ("self.drop()", "")),
+        ],
+    },
+    "commits": {
+        "a lost start counts as begun *": [
+            _edited(
+                commit_retrier.CommitRetrier, "_outcome_of", ("not await self._has_begun_it(append)", "row is None")
+            )
+        ],
+        "an append that was not answered counts as written": [
+            _edited(commit_retrier.CommitRetrier, "_outcome_of", ("if is_driven_here and", "if False and"))
+        ],
+        "what was not answered is sent again without a look": [
+            _edited(commit_retrier.CommitRetrier, "_has_become_known", ("return outcome is not None", "return False"))
+        ],
+        "commands that came in meanwhile are passed over": [
+            _edited(appends, "_judge", ("if head.commands_seq != append.commands_seen:", "if False:"))
+        ],
+    },
+    "told": {
+        "a start tells of state that is ahead of the log *": [
+            _edited(
+                executions.Executions,
+                "start",
+                (
+                    "return confirmed.view\n",
+                    "confirmed.view = None\n    confirmed(driven)\n    return confirmed.view\n",
+                ),
+            )
+        ],
+        "an act is told before it is applied": [
+            _edited(driven.Driven, "_passed", ("self.last_seq += append.count", "self.last_seq += append.count + 1"))
+        ],
+    },
+    "gate": {
+        "what is decided before a pause in one step makes calls *": [
+            _edited(driven.Driven, "_decide", ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"))
+        ],
+        "a pause that comes while a lease is renewed stops nothing *": [
+            _edited(caller.Caller, "_may_still", (' or driven.state.facts.gate != "open"', ""))
+        ],
+        "a call begins whose end is on its way *": [_kept(driven.Driven, "expects", lambda *_: True)],
+        "lost calls are made again before commands are obeyed *": [
+            _edited(
+                driver.Driver,
+                "_first_inputs",
+                (
+                    "[*inputs, *commands, recover] if is_open else [*inputs, recover, *commands]",
+                    "[*inputs, recover, *commands]",
+                ),
+            )
+        ],
+    },
+    "recovery": {
+        "lost calls are not made again": [
+            _edited(driver.Driver, "_first_inputs", ('lost = bool(state.counts["calls"])', "lost = False"))
+        ],
+        "every append clears what an execution lost *": [
+            _edited(appends, "_moved", ("head.takeovers if append.keeps_takeovers else 0", "0"))
+        ],
+        "what kills its instances is never held": [
+            _edited(
+                driver.Driver,
+                "_first_inputs",
+                ("claimed.head.takeovers > self.settings.max_takeovers", "claimed.head.takeovers > 10**9"),
+            ),
+            _kept(quarantine.Quarantine, "sort", lambda _self, claims: (claims, [])),
+        ],
+        "a lost reply puts an execution off for a minute *": [
+            _edited(driver.Driver, "_unusable", ("_RETRY_READING if unanswered else _RETRY_LATER", "_RETRY_LATER")),
+            _edited(driver.Driver, "_load", ("_RETRY_READING", "_RETRY_LATER")),
+        ],
+        "a cancelled answer leaves its execution driven by nobody *": [
+            _kept(critical.CriticalSections, "run", _just_waited_for)
+        ],
+        "what could not be loaded stays claimed *": [
+            _edited(
+                driver.Driver,
+                "_unusable",
+                (
+                    "await self._release_for_later([_lease(claimed)], _RETRY_READING if unanswered else _RETRY_LATER)",
+                    "return",
+                ),
+            )
+        ],
+    },
+    "commands": {
+        "commands wake nobody": [
+            _edited(commands, "_take", ("wake_at=now if head.owner is None else head.wake_at", "wake_at=head.wake_at"))
+        ],
+        "a release lets unread commands sleep *": [
+            _edited(claims, "release", ("is_due = has_unread and held_at is None", "is_due = False"))
+        ],
+        "a command that is sent twice is taken twice": [_every_time(commands, "_seen_before")],
+        "commands are heard out of their order": [
+            _edited(
+                heard.Heard,
+                "in_turn",
+                (
+                    "while (command := self.ahead.pop(self.seen + 1, None)) is not None:\n"
+                    "        asked += self.read((command,))",
+                    "asked = self.read([self.ahead.pop(n) for n in list(self.ahead)])",
+                ),
+            )
+        ],
+        "who drives an execution is not asked for commands": [
+            _edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))
+        ],
+    },
+    "outbox": {
+        "messages are not written": [
+            _edited(appends, "_write", ("for message in append.messages", "for message in ()"))
+        ],
+        "the outbox is not looked at": [_kept(courier.Courier, "_look", _looks_never)],
+        "messages that were delivered stay": [_kept(outbox, "sent", lambda *_: None)],
+        "a message is deleted before it is delivered": [
+            _edited(
+                appends,
+                "_write",
+                (
+                    "db.outbox.update({name_of(message): message for message in append.messages})",
+                    "db.outbox.update({name_of(one): one for one in append.messages if one.kind != 'Report'})",
+                ),
+            )
+        ],
+    },
+    "limits": {
+        "a place under a limit is never given back": [_kept(limits, "free", lambda *_: [])],
+        "a limit keeps nobody": [_edited(limits, "_has_room", ("len(_holders(db, place.name)) < place.most", "True"))],
+    },
+    "clocks": {
+        "a late reply sets the clock back *": [
+            _edited(clock.Clock, "set", ("(set_at if asked_at is None else asked_at)", "set_at"))
+        ],
+        "a slow reply unsays what a quick one told *": [
+            _edited(clock.Clock, "set", ("if least <= known_most and known_least <= most:", "if False:")),
+            _edited(clock.Clock, "latest", ("max(self.now(), self._running() + self._most)", "self.now()")),
+        ],
+        "timers of calls never ring": [_kept(alarm.Alarm, "set", lambda *_: None)],
+        "what sleeps is not woken": [_edited(appends, "_moved", ("wake_at=append.rest.wake_at", "wake_at=None"))],
+    },
+    "caches": {
+        "a state is kept that the log has gone on from": [
+            _edited(
+                cache.StateCache,
+                "take",
+                (
+                    "kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch)",
+                    "kept is None",
+                ),
+            )
+        ],
+        "a snapshot counts for one event more": [
+            _edited(
+                appends,
+                "_write",
+                (
+                    "(append.expected_seq + append.count, append.snapshot)",
+                    "(append.expected_seq + append.count + 1, append.snapshot)",
+                ),
+            )
+        ],
+    },
+    "answers": {
+        "a point takes a second answer": [
+            _edited(
+                commands,
+                "take_answer",
+                ("change_point(db, found.execution_id, now, ChangedPoint(point=point))", "pass"),
+            )
+        ],
+        "late results of earlier attempts count": [
+            _edited(decide, "handle", (" and node.attempt == command.attempt", ""))
+        ],
+    },
+    "threads": {
+        "a call on a thread begins without a look at its lease *": [
+            _edited(caller.Caller, "_enter", ("if not self._may_make(out):", "if False:"))
+        ],
+        "calls begin without a look at the lease": [_kept(caller.Caller, "_may_make", lambda *_: True)],
+        "a place is never given back": [_edited(caller.Caller, "give_back", ("self._free += places", "pass"))],
+    },
+    "services": {
+        "a service ends with its first error *": [
+            _edited(service.Service, "_serve", ("self._failed(error)", "return self._failed(error)"))
+        ],
+        "nobody looks again for what is due": [
+            _edited(claimer.Claimer, "_claim", ("self._next = now + driver.settings.poll", "self._next = now + 10**9"))
+        ],
+    },
+    "workflows": {
+        "a resumed workflow leaves executions paused *": [
+            _edited(commands, "enqueue", (" and db.standings.get(standing.workflow) != standing", " and False")),
+            _edited(standings, "_has_unread", ("head.commands_done < head.commands_seq", "False")),
+        ],
+    },
 }
+MUTANTS: dict[str, list[Change]] = {name: changes for area in AREAS.values() for name, changes in area.items()}
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def hints_of(name: str, function: Callable[..., object], seen: Mapping[str, obje
 def locals_of(function: Callable[..., object], found: Mapping[str, object]) -> dict[str, object]:
     """Return those local names that the annotations of a function mention."""
     annotations = getattr(_written_as(function), "__annotations__", {}).values()
-    words = {word for one in annotations if isinstance(one, str) for word in re.findall(r"\w+", one)}
+    words = [word for one in annotations if isinstance(one, str) for word in re.findall(r"\w+", one)]
     return {word: found[word] for word in words if word in found}
 
 

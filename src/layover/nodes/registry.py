@@ -102,13 +102,17 @@ class Registry:
         known = name or name_of(function)
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
-        self._functions[known] = described = _describe(known, function)
-        (self.threaded.discard if described.is_async else self.threaded.add)(known)
-        self._probes.pop(known, None)
+        self.put(known, _describe(known, function))
         looks = probe or (function.probe_function if isinstance(function, NodeFunction) else None)
         if looks is not None:
             self.add_probe(known, looks)
         return known
+
+    def put(self, known: str, described: Function) -> None:
+        """Make a function a node type that is described already: in a simulation many engines have the same ones."""
+        self._functions[known] = described
+        (self.threaded.discard if described.is_async else self.threaded.add)(known)
+        self._probes.pop(known, None)
 
     def add_probe(self, node_type: str, function: AnyFunction) -> None:
         """Have a function tell whether a call of a node type that was lost had its effect; it is given the same."""

@@ -62,8 +62,8 @@ class Arguments:
         """Return the arguments by name, and with them whatever else a function with `**` takes."""
         named = dict(zip(self._names, self._values(self._filled(given)), strict=True))
         if self._rest is not None:
-            for key in given.keys() - named.keys():
-                named[key] = self._other(key, given[key])
+            rest = {key: self._other(key, value) for key, value in given.items() if key not in named}
+            named |= rest
         return named
 
     def _filled(self, given: dict[str, object]) -> object:

@@ -257,18 +257,19 @@ class Caller:
 
     def _may_make(self, out: CallOut) -> bool:
         """Return whether a call may be made now; on any thread."""
-        return not out.stopped and not self._hurried and out.driven.has_lease()
+        return not out.stopped and not self._hurried and out.driven.has_lease() and out.driven.expects(out.call)
 
     async def _may_still(self, out: CallOut) -> bool:
         """Return whether a call may be made after all: its lease may have run out and still be ours.
 
         If it is not, the execution is let go of; also if it was paused meanwhile, for then no call begins any more, and
-        the log has this one as begun.
+        the log has this one as begun. So it is if the end of this call is on its way into the log, or there already.
         """
+        driven = out.driven
         if out.stopped or self._hurried:
             return False
-        if not await out.driven.regains_lease() or out.driven.state.facts.gate != "open":
-            out.driven.let_go()
+        if not await driven.regains_lease() or driven.state.facts.gate != "open" or not driven.expects(out.call):
+            driven.let_go()
         return self._may_make(out)
 
     async def _in_thread(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:

@@ -42,10 +42,13 @@ class Keeper:
         """Renew again and again, three times in the length of a lease."""
         while True:
             if not service.failures:
-                await asyncio.sleep(self._driver.settings.lease_ttl / 1000 / RENEWALS)
+                await self._pause(self._driver.settings.lease_ttl / RENEWALS)
             async with self._renewing:
                 await self.renew_once()
             service.succeeded()
+
+    async def _pause(self, milliseconds: float) -> None:
+        await self._driver.machine.pause(milliseconds / 1000, lambda: not self._driver.driven)
 
     async def cover(self) -> None:
         """Renew at once unless every lease lasts beyond this moment; raise if some do not then."""
@@ -80,7 +83,7 @@ class Keeper:
         driver = self._driver
         while True:
             if not service.failures:
-                await asyncio.sleep(driver.settings.command_poll / 1000)
+                await self._pause(driver.settings.command_poll)
             await self._hear(driver.driven)
             service.succeeded()
 

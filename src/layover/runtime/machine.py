@@ -6,6 +6,7 @@ machine decides everything: a simulation has the same run again from the same se
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import secrets
@@ -43,6 +44,10 @@ class Machine:
     def secret(self, count: int) -> bytes:
         """Return so many bytes that nobody can guess."""
         return os.urandom(count)
+
+    async def pause(self, seconds: float, idle: Callable[[], bool]) -> None:  # noqa: ARG002 - a simulation asks
+        """Let time pass before the next round of a service; a simulation passes over rounds of one that is idle."""
+        await asyncio.sleep(seconds)
 
     def threads(self, most: int, replaced: int, on_return: Callable[[], None]) -> Threads:
         """Return threads for functions that are not async."""

@@ -162,7 +162,7 @@ class Telling:
         name, _, path = context_id.partition(":")
         graph = self._graph(path)
         behind = {graph.nodes[index].id for index in behind_of(graph, graph.positions[name])}
-        inner = tuple(f"{path}:{one}." if path else f"{one}." for one in behind)
+        inner = tuple(f"{path}:{one}." if path else f"{one}." for one in sorted(behind))
         for found in list(self.nodes):
             id_, _, scope = found.partition(":")
             if (scope == path and id_ in behind) or scope.startswith(inner):

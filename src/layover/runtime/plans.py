@@ -49,6 +49,7 @@ class Plans:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.read = read_plan  # a simulation, in which many engines live shortly, reads each document once
         self._plans: OrderedDict[str, Plan] = OrderedDict()
         self._latest: dict[str, _Known] = {}
         self._forgotten = 0
@@ -114,9 +115,14 @@ class Plans:
             version = await self._store.version(hash_)
             if version is None:
                 raise UnknownVersion(f"The store has no version {hash_} of any workflow.")
-            plan = load(msgspec.json.decode(version.document), stored=True)
+            plan = self.read(version.document)
             self.keep(plan)
         return plan
+
+
+def read_plan(document: bytes) -> Plan:
+    """Return the plan of a definition as the store keeps it."""
+    return load(msgspec.json.decode(document), stored=True)
 
 
 def is_deleted(standing: Standing | None) -> bool:

@@ -63,7 +63,7 @@ def _answered_at_once(state: Execution, answered: set[str]) -> dict[str, Point]:
     if not gone:
         return {}
     stood = state.journal.overwritten(state.points.rows)
-    return {point: stood[point] for point in gone if stood[point].kind not in PEOPLE}
+    return {point: stood[point] for point in sorted(gone) if stood[point].kind not in PEOPLE}
 
 
 def _change(state: Execution, point: str, end: str, *, new: bool) -> PointChange | None:

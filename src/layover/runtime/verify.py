@@ -61,7 +61,9 @@ class _Beside(NamedTuple):
     commands: list[Command]
 
 
-async def verify(store: Store, progress: Callable[[Progress], None] | None = None) -> AsyncIterator[Violation]:
+async def verify(
+    store: Store, progress: Callable[[Progress], None] | None = None, plans: Plans | None = None
+) -> AsyncIterator[Violation]:
     """Find everything in a database that is not as it must be; `progress` is told after every execution."""
     if isinstance(store, Inspectable):
         faults = await store.faults()
@@ -69,7 +71,7 @@ async def verify(store: Store, progress: Callable[[Progress], None] | None = Non
             yield Violation(code=fault.code, message=fault.message, execution_id=fault.execution_id)
         if any(fault.code == "damaged" for fault in faults):
             return  # whatever is read from it says nothing
-    plans = Plans(store)
+    plans = plans if plans is not None else Plans(store)
     done = Progress(total=sum((await store.counts()).values()))
     after: tuple[int, str] | None = None
     while rows := await store.page(ExecutionFilter(after=after, limit=_EXECUTIONS_AT_ONCE)):
@@ -88,9 +90,9 @@ async def verify(store: Store, progress: Callable[[Progress], None] | None = Non
         after = (rows[-1].info.created_at, rows[-1].head.execution_id)
 
 
-async def violations(store: Store) -> list[Violation]:
+async def violations(store: Store, plans: Plans | None = None) -> list[Violation]:
     """Return everything that is not as it must be."""
-    return [violation async for violation in verify(store)]
+    return [violation async for violation in verify(store, plans=plans)]
 
 
 class _Checking:

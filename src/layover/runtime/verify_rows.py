@@ -119,8 +119,9 @@ def check_points(head: Head, rows: Sequence[PointRow], commands: Sequence[Comman
             yield Broken("point_unknown", f"There is a point {id_} that its log does not know.")
         elif not _has_ended(row, end):
             yield Broken("point_row", f"The point {id_} is {row.status} since {row.closed_at}; its log says {end.how}.")
-    for id_ in log.ended.keys() - found.keys():
-        yield Broken("point_missing", f"The point {id_} was seen and has ended, and its row is gone.")
+    for id_ in log.ended:
+        if id_ not in found:
+            yield Broken("point_missing", f"The point {id_} was seen and has ended, and its row is gone.")
 
 
 def _shows(row: PointRow, point: Point, state: Execution, *, reserved: bool) -> bool:

@@ -51,7 +51,7 @@ class Topology(msgspec.Struct, frozen=True):
     def reachable(self, starts: Iterable[int]) -> set[int]:
         """Return the positions that can be reached from some nodes, themselves included."""
         found = set(starts)
-        waiting = deque(found)
+        waiting = deque(sorted(found))
         while waiting:
             for target in self.following[waiting.popleft()]:
                 if target not in found:
@@ -96,9 +96,10 @@ def _sorted(following: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], tupl
 
 def _leaves(stuck: set[int], following: Sequence[tuple[int, ...]]) -> list[int]:
     """Return the nodes that only hang below a cycle, without being part of one."""
-    preceding: dict[int, list[int]] = {index: [] for index in stuck}
-    outgoing = dict.fromkeys(stuck, 0)
-    for index in stuck:
+    in_order = sorted(stuck)
+    preceding: dict[int, list[int]] = {index: [] for index in in_order}
+    outgoing = dict.fromkeys(in_order, 0)
+    for index in in_order:
         for target in following[index]:
             if target in stuck:
                 preceding[target].append(index)

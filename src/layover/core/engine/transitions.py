@@ -148,10 +148,10 @@ def diagram(transitions: Iterable[tuple[str, str, Cause | None]], first: str = "
 
 def page() -> str:
     """Return the page of the documentation."""
-    onward = [one for one in EXECUTION if one[0] not in _CLOSED]
+    onward = {one for one in EXECUTION if one[0] not in _CLOSED}
     return _PAGE.format(
         execution=diagram(onward, "pending", _CLOSED),
-        reopened=diagram(one for one in EXECUTION if one[0] in _CLOSED),
+        reopened=diagram(EXECUTION - onward),
         node=diagram(NODE_ONWARD, "idle", ("completed", "failed", "skipped")),
         back=diagram(NODE_BACK),
         point=diagram(POINT, last=("applied", "expired", "cancelled")),

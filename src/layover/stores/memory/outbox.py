@@ -22,11 +22,10 @@ def outbox(db: MemoryDatabase, now: int, most: int) -> Outbox:
     turns = sorted((_turn(db, message), *name_of(message)) for message in db.outbox.values())
     due = [db.outbox[sender, n, destination] for turn, sender, n, destination in turns if turn <= now]
     later = [message.due_at for message in db.outbox.values() if message.due_at > now]
-    untold = [db.signals[id_].at for id_ in db.undispatched]
     return Outbox(
         due=tuple(due[: at_most(most)]),
         next_due=min(later, default=None),
-        undispatched_since=min(untold, default=None),
+        undispatched_since=min((db.signals[id_].at for id_ in db.undispatched), default=None),
     )
 
 

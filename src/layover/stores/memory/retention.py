@@ -36,7 +36,7 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) 
     """Delete executions that have nothing left to do, with everything that belongs to them."""
     done = {id_ for id_ in execution_ids if _is_done(db, id_)}
     purged = {id_ for id_ in done if before is None or (id_ in db.ends and db.ends[id_][0] < before)}
-    for id_ in purged:
+    for id_ in sorted(purged):
         del db.heads[id_], db.infos[id_], db.logs[id_], db.commands[id_]
         db.inputs.pop(id_, None)
         db.ends.pop(id_, None)

@@ -36,7 +36,7 @@ def signals(db: MemoryDatabase, name: str, key: str, since: int) -> list[Signal]
 
 def undispatched(db: MemoryDatabase, before: int, most: int) -> list[Signal]:
     """Read signals that were not yet sent to all pause points that wait for them."""
-    found = _by_age(db.signals[id_] for id_ in db.undispatched)
+    found = _by_age(db.signals[id_] for id_ in sorted(db.undispatched))
     return [signal for signal in found if signal.at < before][: at_most(most)]
 
 

@@ -7,6 +7,7 @@ let go of: code that is let go of would run its `finally`, which a process that 
 from __future__ import annotations
 
 import contextvars
+from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from layover.runtime.engine import Engine
     from layover.runtime.instance import Instance
+    from layover.testing.simulation.handles import Ready, Timer
     from layover.testing.simulation.world import World
 
 T = TypeVar("T")
@@ -24,15 +26,23 @@ class Killed(BaseException):
     """Ends the code that runs when its process dies; nothing that it does afterwards reaches anything."""
 
 
-class Life:
+class Lane:
+    """What a process has to do next, in its order."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ready: deque[Ready | Timer] = deque()
+        self.dead = False
+        self.stopped_until = 0.0  # by a signal, or because a function blocks the event loop
+
+
+class Life(Lane):
     """One process: an instance with its engine, the database's server, or the people outside."""
 
     def __init__(self, name: str, world: World) -> None:
-        self.name = name
+        super().__init__(name)
         self.world = world
         self.loop = world.loop
-        self.dead = False
-        self.stopped_until = 0.0  # by a signal, or because a function blocks the event loop
         self.cut_until = 0.0  # nothing it sends arrives
         self.deaf_until = 0.0  # what it sends arrives, and no reply comes
         self.faulty_until = -1.0  # by then whatever was done to it is over

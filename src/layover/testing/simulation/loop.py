@@ -1,49 +1,64 @@
 """An event loop in virtual time, on one thread, in which a seed decides who goes first.
 
 Within a life callbacks run first in, first out, as asyncio promises; between lives chance chooses, as the scheduler of
-a machine does. When nobody has anything to do, time goes on to the next moment that somebody waits for.
+a machine does. When no life has anything to do, time goes on to the next moment that one of them waits for.
+
+Each life has a lane of callbacks that are ready. The loop keeps the list of lanes that are not empty, and timers in a
+heap of its own, because these two are asked for at every step of a run.
 """
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from asyncio import base_events
-from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any, TypeVarTuple
 
-from layover.testing.simulation.lives import LIFE
+from layover.testing.simulation.handles import Ready, Timer
+from layover.testing.simulation.lives import LIFE, Lane
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import Callable
+    from contextvars import Context
     from random import Random
 
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.trace import Trace
 
+Ts = TypeVarTuple("Ts")
+
 _A_STEP = 0.000_02  # seconds: nothing takes no time
+_LOOKED_AT = 1_000  # steps beyond the most: who makes them is told
 
 
 class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
     """Nobody has anything to do, and nobody waits for a moment: nothing will ever happen again."""
 
 
+class Endless(RuntimeError):  # noqa: N818 - it says what the run is
+    """More steps are made than any run needs: whoever makes them waits for nothing."""
+
+
 class SimulatedLoop(base_events.BaseEventLoop):
     """Runs the callbacks of several lives in turn."""
 
-    # What the event loop of the standard library keeps; there is no other way to order callbacks.
-    _ready: deque[Any]
-    _scheduled: list[Any]
-    _stopping: bool
+    _stopping: bool  # what the event loop of the standard library knows of being told to stop
 
-    def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False) -> None:
+    def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False, most_steps: int = 10**12) -> None:
         super().__init__()
         self._chance = chance
         self._trace = trace
         self._shuffled = shuffled  # also within a life, which asyncio does not promise: what that finds is to be judged
         self._now = 0.0
-        self._lanes: dict[Life | None, deque[Any]] = {}
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._timed = 0  # timers that were ever set: of those for one moment the first goes first
+        self._nobody = Lane("")  # what belongs to no life
+        self._busy: list[Lane] = []  # lanes with something in them, in the order in which they came to it
         self._buried: list[Any] = []
         self.steps = 0
+        self._most_steps = most_steps
+        self._last: Counter[str] = Counter()  # who made the steps beyond the most
 
     def time(self) -> float:
         """Return the time, in seconds since the beginning."""
@@ -52,57 +67,135 @@ class SimulatedLoop(base_events.BaseEventLoop):
     def bury(self, life: Life) -> None:
         """End a life here and now."""
         life.dead = True
-        self._buried.extend(self._lanes.pop(life, ()))
+        if life.ready:
+            self._buried.append(life.ready)
+            life.ready = deque()
+            self._busy.remove(life)
+
+    # What asyncio asks of a loop
+
+    def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Ready:
+        """Have something called as soon as its life is at it."""
+        lane = (LIFE.get() if context is None else context.get(LIFE)) or self._nobody
+        handle = Ready(callback, args, context)
+        if lane.dead:
+            self._buried.append(handle)  # whatever is let go of would run its `finally`
+            return handle
+        if not lane.ready:
+            self._busy.append(lane)
+        lane.ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon  # all of it is on one thread
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> Timer:
+        """Have something called at a moment."""
+        handle = Timer(when, callback, args, context)
+        self._add(handle)
+        return handle
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> Timer:
+        """Have something called after a while."""
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    async def sleep_while(self, idle: Callable[[], bool], seconds: float, most: int) -> None:
+        """Sleep; at the end, if that is so, do so again without a step, at most so many times."""
+        rings: asyncio.Future[None] = self.create_future()
+        handle = Timer(self._now + seconds, rings.set_result, (None,), None)
+        handle.unless(idle, seconds, most)
+        self._add(handle)
+        try:
+            await rings
+        finally:
+            handle.cancel()
+
+    def _add(self, handle: Timer) -> None:
+        self._timed += 1
+        heapq.heappush(self._timers, (handle.at, self._timed, handle))
+
+    # Steps
 
     def _run_once(self) -> None:
-        """Run one callback; let time pass first if there is none."""
-        able = self._able()
-        while not able and not self._stopping:
-            self._now = max(self._now, self._next_moment())
-            able = self._able()
-        if not able:
-            return
-        life = able[0] if len(able) == 1 else able[int(self._chance.random() * len(able))]
-        lane = self._lanes[life]
-        if self._shuffled and len(lane) > 1:
-            lane.rotate(-int(self._chance.random() * len(lane)))
-        handle = lane.popleft()
-        if handle.cancelled():
-            return
-        self._now += _A_STEP
-        self.steps += 1
-        callback = handle._callback  # noqa: SLF001 - what it is called is part of what happened
-        name = getattr(callback, "__qualname__", None) or type(callback).__name__
-        self._trace.step(f"{self._now:.6f}{life.name if life is not None else ''}{name}")
-        handle._run()  # noqa: SLF001 - as the loop of the standard library does
-
-    def _able(self) -> list[Life | None]:
-        """Return the lives that have something to do now."""
-        self._sort()
-        now = self._now
-        return [life for life, lane in self._lanes.items() if lane and (life is None or life.stopped_until <= now)]
-
-    def _sort(self) -> None:
-        """Put what is due into the lanes of those it belongs to."""
-        scheduled, ready = self._scheduled, self._ready
-        while scheduled and (scheduled[0].when() <= self._now or scheduled[0].cancelled()):
-            handle = heapq.heappop(scheduled)
-            handle._scheduled = False  # noqa: SLF001 - as the loop of the standard library does
-            ready.append(handle)
-        while ready:
-            handle = ready.popleft()
-            if handle.cancelled():
+        """Run callbacks until the loop is told to stop; let time pass whenever there is none."""
+        timers, busy, chance, tick = self._timers, self._busy, self._chance.random, self._trace.tick
+        while not self._stopping:
+            now = self._now
+            if timers and timers[0][0] <= now:
+                self._ring()
+            able = busy
+            for lane in busy:
+                if lane.stopped_until > now:
+                    able = [one for one in busy if one.stopped_until <= now]
+                    break
+            if not able:
+                self._now = max(now, self._next_moment())
                 continue
-            life = handle._context.get(LIFE)  # noqa: SLF001 - a handle tells nobody whose it is
-            if life is not None and life.dead:
+            lane = able[0] if len(able) == 1 else able[int(chance() * len(able))]
+            ready = lane.ready
+            if self._shuffled and len(ready) > 1:
+                ready.rotate(-int(chance() * len(ready)))
+            handle = ready.popleft()
+            if not ready:
+                busy.remove(lane)
+            if handle.gone:
+                continue
+            self._now = now = now + _A_STEP
+            self.steps += 1
+            tick(now, lane.name)
+            if self.steps > self._most_steps:
+                self._goes_on_and_on(lane, handle.call)
+            try:
+                handle.context.run(handle.call, *handle.args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # noqa: BLE001 - as the loop of the standard library does
+                self.call_exception_handler({"message": f"Exception in callback {handle!r}", "exception": error})
+
+    def _goes_on_and_on(self, lane: Lane, callback: Any) -> None:
+        """Look who still makes steps, and end the run."""
+        task = getattr(callback, "__self__", None)
+        of = task.get_coro() if isinstance(task, asyncio.Task) else callback
+        self._last[f"{getattr(of, '__qualname__', type(of).__name__)} of {lane.name or 'nobody'}"] += 1
+        if self.steps > self._most_steps + _LOOKED_AT:
+            often = ", ".join(f"{one} ({count})" for one, count in self._last.most_common(3))
+            raise Endless(f"{self._most_steps:,} steps, and no end; the last {_LOOKED_AT:,} are mostly {often}")
+
+    def _ring(self) -> None:
+        """Put timers whose moment has come into the lanes of those they belong to."""
+        timers, now, nobody = self._timers, self._now, self._nobody
+        while timers and timers[0][0] <= now:
+            handle = heapq.heappop(timers)[2]
+            if handle.gone:
+                continue
+            if handle.left and handle.passes_over():
+                self._add(handle)
+                continue
+            lane = handle.context.get(LIFE) or nobody
+            if lane.dead:
                 self._buried.append(handle)
-            else:
-                self._lanes.setdefault(life, deque()).append(handle)
+                continue
+            if not lane.ready:
+                self._busy.append(lane)
+            lane.ready.append(handle)
 
     def _next_moment(self) -> float:
-        moments = [life.stopped_until for life, lane in self._lanes.items() if lane and life is not None]
-        if self._scheduled:
-            moments.append(self._scheduled[0].when())
+        moments = [lane.stopped_until for lane in self._busy]
+        while self._timers and self._timers[0][2].gone:
+            heapq.heappop(self._timers)
+        if self._timers:
+            moments.append(self._timers[0][0])
         if not moments:
             raise Deadlocked("Nothing will ever happen again.")
         return min(moments)
@@ -114,6 +207,3 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def _process_events(self, event_list: list[Any]) -> None:
         """Do nothing: no file is watched."""
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Leave it where it is: it is passed over when its moment comes."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from layover.runtime.watchdog import Watchdog
     from layover.testing.simulation.lives import Life
 
+_MOST_PASSED_OVER = 4  # rounds in a row: now and then an idle service is seen at work
 _CALLS_PER_SECOND = 2.0  # of functions that are not async: they take half a second, more or less
 
 
@@ -40,6 +41,10 @@ class SimulatedMachine(Machine):
     def secret(self, count: int) -> bytes:
         """Return bytes that the seed knows."""
         return self.chance.randbytes(count)
+
+    async def pause(self, seconds: float, idle: Callable[[], bool]) -> None:
+        """Pass over some rounds of a service that has nothing to do; as soon as it has, the next one comes in time."""
+        await self._life.loop.sleep_while(idle, seconds, _MOST_PASSED_OVER)
 
     def threads(self, most: int, replaced: int, on_return: Callable[[], None]) -> Threads:
         """Return threads that are none."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from layover.runtime.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
 
@@ -57,6 +58,10 @@ class Mixture:
     def without(self, fault: str) -> Mixture:
         """Return the same without one kind of fault."""
         return replace(self, **{fault: type(getattr(self, fault))(0)})
+
+    def with_only(self, faults: Collection[str]) -> Mixture:
+        """Return the same without all other kinds of faults."""
+        return replace(self, **{fault: type(getattr(self, fault))(0) for fault in FAULTS if fault not in faults})
 
     @property
     def faults(self) -> list[str]:

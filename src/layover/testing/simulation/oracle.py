@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.records import CLOSED
+from layover.runtime.plans import Plans
 from layover.runtime.verify import violations
 from layover.stores.memory import MemoryStore
 
@@ -109,10 +110,16 @@ class Oracle:
     # What an instance does
 
     def claimed(self, life: Life, execution_id: str, owner: str | None) -> None:
-        """Look at a claim: nobody takes over what it drives itself."""
+        """Look at a claim: nobody takes over what it drives itself.
+
+        What comes to be driven while the claim is on its way, with a lease that has run out by then, is no harm: its
+        calls do not begin before the lease is renewed, and then it turns out to be lost.
+        """
         instance = life.instance
-        if instance is not None and owner == instance.id and (driven := instance.driver.driven.get(execution_id)):
-            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(driven.calls)} calls out")
+        driven = instance.driver.driven.get(execution_id) if instance is not None and owner == instance.id else None
+        begun = [out for out in driven.calls.values() if out in self._begun] if driven is not None else []
+        if begun:
+            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(begun)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
@@ -156,7 +163,7 @@ class Oracle:
             if life.dead or instance is None or life.faulty_until > now - _IN_TOUCH:
                 continue
             for id_, head in self._world.database.heads.items():
-                if head.owner == instance.id and id_ not in instance.driver.driven:
+                if head.owner == instance.id and id_ not in instance.driver.driven and not self._is_due(head):
                     since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
                     if now - since > _SOON:
                         self.breaks("OWNED_IS_DRIVEN", f"{life.name} owns {id_} ({head.status}) and does not drive it")
@@ -195,7 +202,9 @@ class Oracle:
                 self.breaks("POISON_CONTAINED", f"{node} of {id_} has ended {count} instances; {most} are allowed")
         store = MemoryStore(database)
         await store.open("oracle")
-        for one in await violations(store):
+        plans = Plans(store)
+        plans.read = self._world.scenario.read_plan
+        for one in await violations(store, plans):
             self.breaks("VERIFY", f"{one.execution_id} {one.code}: {one.message}")
 
     def _look_at_answer(self, point: str, answer: Answer) -> None:

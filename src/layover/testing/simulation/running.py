@@ -48,6 +48,7 @@ def _by_itself() -> Iterator[None]:
     logger.propagate = False
     of_loop.setLevel(logging.CRITICAL + 1)
     gc.disable()
+    gc.freeze()  # what was there before is not looked through afterwards
     try:
         yield
     finally:
@@ -56,6 +57,7 @@ def _by_itself() -> Iterator[None]:
         logging.disable(logging.CRITICAL)
         with warnings.catch_warnings(action="ignore"):
             gc.collect()
+        gc.unfreeze()
         logging.disable(disabled)
         logger.propagate, collects, sys.unraisablehook = before[0], before[2], before[3]
         of_loop.setLevel(before[1])

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from layover.nodes.registry import Registry
+from layover.runtime.plans import read_plan
+from layover.runtime.workflows import as_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
+    from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import PointRow
 
@@ -35,3 +41,34 @@ class Scenario:
     answer: Callable[[Random, PointRow], object] = _answer  # to a form
     probes: Mapping[str, AnyFunction] = field(default_factory=dict)
     cancels: bool = True  # people cancel some executions
+
+    @cached_property
+    def plans(self) -> list[Plan]:
+        """The workflows, read once for all runs."""
+        return [as_plan(workflow, None) for workflow in self.workflows]
+
+    @cached_property
+    def _described(self) -> Registry:
+        registry = Registry()
+        for function in self.functions:
+            registry.add(function)
+        return registry
+
+    def furnish(self, registry: Registry) -> None:
+        """Give an engine the functions; what is to be known about them is worked out once for all runs."""
+        described = self._described
+        for name in sorted(described.names()):
+            registry.put(name, described.find(name))
+        for name, probe in self.probes.items():
+            registry.add_probe(name, probe)
+
+    @cached_property
+    def _read(self) -> dict[bytes, Plan]:
+        return {}
+
+    def read_plan(self, document: bytes) -> Plan:
+        """Return the plan of a stored definition; it is the same for every engine of every run."""
+        plan = self._read.get(document)
+        if plan is None:
+            plan = self._read[document] = read_plan(document)
+        return plan

@@ -26,6 +26,7 @@ from layover.testing.simulation.wire import Wire
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from layover.core.plan import Plan
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
@@ -39,8 +40,9 @@ _BEGINNING = 1_800_000_000_000  # milliseconds UTC
 _HALF_AN_HOUR = 1_800.0
 _TO_RECOVER = 60.0  # seconds after the last fault: then people let go of what they hold
 _LONGEST_REQUEST = 120.0
-_LOOKS_EVERY = 1.0
+_LOOKS_EVERY = 2.0  # what is seen twice in a row has lasted for longer than `_SOON` of the oracle
 _MOST_TRIES = 1_000
+_OF_REFUSALS = ("append_unwritable", "execution_unwritable")  # what is logged of appends that the database refuses
 
 
 class Ran(NamedTuple):
@@ -81,7 +83,11 @@ class World:
         self._people = People(self)
 
     def _database_time(self) -> int:
-        return _BEGINNING + self._ahead + int(self.loop.time() * 1000)
+        return self.database_time(self.loop.time())
+
+    def database_time(self, at: float) -> int:
+        """Return the time of the database at a moment, if nobody sets its clock until then."""
+        return _BEGINNING + self._ahead + int(at * 1000)
 
     def step_clock(self, milliseconds: int) -> None:
         """Set the clock of the database; as in every real one, its time does not go back for that."""
@@ -122,8 +128,6 @@ class World:
             wire = self._wires[life] = Wire(self, life)
             engine = Engine(
                 cast("Store", wire),
-                nodes=self.scenario.functions,
-                probes=self.scenario.probes,
                 settings=self.mixture.settings,
                 machine=SimulatedMachine(life, self.chance),
             )
@@ -134,6 +138,8 @@ class World:
                 self._forget(life)
                 await asyncio.sleep(0.5)
         life.engine = engine
+        self.scenario.furnish(engine.instance.registry)
+        engine.instance.plans.read = self.scenario.read_plan
         engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
         self.noted(life, "is ready")
 
@@ -275,8 +281,8 @@ class World:
         for number in range(self.mixture.instances):
             self.spawn(number)
         await asyncio.sleep(1)
-        for workflow in self.scenario.workflows:
-            await self._register(workflow)
+        for plan in self.scenario.plans:
+            await self._register(plan)
         self._people.begin()
         self._mishaps.begin()
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
@@ -286,12 +292,12 @@ class World:
                 break
         await self.oracle.final()
 
-    async def _register(self, workflow: Any) -> None:
+    async def _register(self, plan: Plan) -> None:
         for _ in range(_MOST_TRIES):
-            if await self.ask(lambda engine: engine.register(workflow)) is not None:
+            if await self.ask(lambda engine: engine.register(plan)) is not None:
                 return
             await asyncio.sleep(1)
-        raise AssertionError(f"{workflow} could not be registered")
+        raise AssertionError(f"{plan.definition.name} could not be registered")
 
     def is_over(self) -> bool:
         """Return whether every execution has come to its end."""
@@ -330,6 +336,6 @@ class _LogWatch(logging.Handler):
         if life is not None and life.dead:
             return
         error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, Killed) or str(record.msg).startswith("append_unwritable"):
+        if isinstance(error, Killed) or str(record.msg).startswith(_OF_REFUSALS):
             return  # it was done from outside
         self._world.oracle.breaks("NO_INTERNAL_ERROR", f"{record.getMessage()} {error!r}"[:300])

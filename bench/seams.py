@@ -1,0 +1,108 @@
+"""What the seams of the machine cost: `python bench/seams.py [--quick | --small]`.
+
+An engine asks a `Machine` for time, chance and ids, so that a simulation can give it others. Here it runs in turn with
+one that asks `time`, `random` and `os` directly: single questions, and whole executions on the store in memory, which
+has no disk to hide anything behind. Medians, and the ratio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+from time import monotonic_ns
+from typing import TYPE_CHECKING
+
+from layover.runtime.clock import Clock
+from layover.runtime.engine import Engine
+from layover.runtime.ids import Ids
+from layover.runtime.machine import Machine
+from layover.stores.memory import MemoryStore
+from measure import compare, size_of, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NODES = 20
+
+
+class Seamed(Machine):
+    """The machine of production; nobody watches the event loop, which stands still between two measurements."""
+
+    def watchdog(self, blocked_after: float) -> None:
+        pass
+
+
+class Direct(Seamed):
+    """A machine that is not asked: what it would give is taken where it comes from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids = Ids(os.urandom)
+
+
+class DirectClock(Clock):
+    """The same for its time."""
+
+    def now(self) -> int:
+        now = monotonic_ns() // 1_000_000 + self._least
+        if now < self._last:
+            return self._last
+        self._last = now
+        return now
+
+    def latest(self) -> int:
+        return max(self.now(), monotonic_ns() // 1_000_000 + self._most)
+
+
+async def step(n: int = 0) -> int:
+    """Return at once."""
+    return n + 1
+
+
+def main(words: list[str]) -> None:
+    size = size_of(words)
+    rounds, seconds = size.of(31, quick=7, small=1), size.of(0.2, quick=0.05, small=0.001)
+    machine, direct = Seamed(), Direct()
+    clock, direct_clock = Clock(machine.running), DirectClock(machine.running)
+    clock.set(1_800_000_000_000)
+    direct_clock.set(1_800_000_000_000)
+    pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "the time of the database": (clock.now, direct_clock.now),
+        "sixteen random bytes": (lambda: machine.secret(16), lambda: os.urandom(16)),
+        "an id": (lambda: machine.ids.new(clock.now()), lambda: direct.ids.new(direct_clock.now())),
+        "a number by chance": (lambda: machine.chance.uniform(-1, 1), lambda: random.uniform(-1, 1)),  # noqa: S311 - chance, not secrets
+    }
+    with asyncio.Runner() as runner:
+        engines = [_engine(machine, None), _engine(direct, DirectClock(direct.running))]
+        for engine in engines:
+            runner.run(_open(engine))
+        first, second = engines
+        pairs["an execution"] = (lambda: runner.run(_execute(first)), lambda: runner.run(_execute(second)))
+        rows: list[tuple[str, ...]] = [("", "Machine, µs", "direct, µs", "ratio")]
+        for name, (seamed, bare) in pairs.items():
+            taken = compare({"seamed": seamed, "bare": bare}, rounds=rounds, min_time=seconds)
+            times = [f"{taken[one] * 1e6:,.2f}" for one in ("seamed", "bare")]
+            rows.append((name, *times, f"{taken['seamed'] / taken['bare']:.3f}"))
+        for engine in engines:
+            runner.run(engine.stop())
+    print(table(f"Medians of {rounds} rounds; an execution makes {NODES} calls, on the store in memory", rows))
+
+
+def _engine(machine: Machine, clock: Clock | None) -> Engine:
+    return Engine(MemoryStore(), nodes=[step], machine=machine, clock=clock)
+
+
+async def _open(engine: Engine) -> None:
+    await engine.__aenter__()
+    nodes = [{"id": f"n{n}", "type": "step", "next": f"n{n + 1}"} for n in range(NODES - 1)]
+    await engine.register({"name": "chain", "nodes": [*nodes, {"id": f"n{NODES - 1}", "type": "step"}]})
+
+
+async def _execute(engine: Engine) -> None:
+    await engine.start("chain", wait="end")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,40 @@
+"""Polls that find nothing, which are most of what idle instances ask of a database.
+
+A request and its reply are three steps of the event loop. Polls that change nothing and find nothing are mostly
+answered in no time instead, so that a run spends its steps on what happens. Nothing is hidden by that: a poll that
+would find something travels as any other, and so does every poll on a line that is cut, and one idle poll in five: it
+may be lost, late or slow. An answer that takes no time is one that a quick network could give.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from layover.ports.records import Claim, Head
+    from layover.stores.memory.database import MemoryDatabase
+
+POLLS = frozenset({"now", "claim", "outbox", "unread"})
+TRAVELS = 0.2  # of the polls that find nothing
+
+
+def finds_nothing(database: MemoryDatabase, name: str, args: tuple[Any, ...]) -> bool:
+    """Return whether a request only looks, and there is nothing to be seen."""
+    match name:
+        case "now":
+            return True
+        case "claim":
+            return not any(_may_be_claimed(head, args[0]) for head in database.heads.values())
+        case "outbox":
+            return not database.outbox and not database.undispatched
+        case "unread":
+            heads = database.heads
+            return not any(id_ in heads and heads[id_].commands_seq > n for id_, n in args[0])
+        case _:
+            return False
+
+
+def _may_be_claimed(head: Head, claim: Claim) -> bool:
+    if claim.execution_id is not None:
+        return head.execution_id == claim.execution_id
+    return (head.wake_at is not None and head.wake_at <= claim.now) or (head.owner is None and bool(head.missing))
