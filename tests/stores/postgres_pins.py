@@ -188,6 +188,8 @@ ONLY_INSERTED = {
 FEW_ROWS = {  # besides what they seek: there are as many rows as instances
     "claim_due": ["Seq Scan instances"],
     "claim_one": ["Seq Scan instances"],
+    "renew": ["Seq Scan instances"],
+    "renew_waiting": ["Seq Scan instances"],
 }
 READS_ALL = {
     "counts": "it counts all executions",

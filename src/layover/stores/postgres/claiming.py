@@ -21,26 +21,44 @@ _TRIES = 3
 _BETWEEN_TRIES = 0.02
 
 
+class Times(NamedTuple):
+    """The time of the server's clock, and the latest that any instance has said."""
+
+    server_time: int
+    latest: int | None
+
+
 class Found(NamedTuple):
-    """What was claimed, and the time of the server's clock."""
+    """What was claimed, and the times that came along."""
 
     claims: Claims
-    server_time: int
+    times: Times
 
 
-async def claim(db: Runs, wish: Claim) -> Found:
-    """Take what is due, or one execution that nobody drives."""
+class Renewed(NamedTuple):
+    """What was lost, and the times that came along, if anything was asked."""
+
+    lost: list[str]
+    times: Times | None
+
+
+async def claim(db: Runs, wish: Claim, takes_over_from: int = 0) -> Found:
+    """Take what is due, or one execution that nobody drives; leases that are over while the server's clock is so late.
+
+    A clock that shows less was set back: whoever has taken something since then may have its time.
+    """
+    common = (wish.now, wish.instance, wish.lease_until)
     if wish.execution_id is not None:
-        rows = await db.fetch("claim_one", wish.now, wish.instance, wish.lease_until, wish.execution_id)
+        rows = await db.fetch("claim_one", *common, wish.execution_id, takes_over_from)
     else:
         most, types = at_most(wish.most), list(wish.types)
         waiting = at_most(wish.waiting, most)
-        rows = await db.fetch("claim_due", wish.now, wish.instance, wish.lease_until, most, types, waiting)
+        rows = await db.fetch("claim_due", *common, most, types, waiting, takes_over_from)
     taken = [row for row in rows if row[0] is not None]
-    next_due, server_time = rows[0][HEAD_COLUMNS + 1 :]
+    next_due, *times = rows[0][HEAD_COLUMNS + 1 :]
     if taken and wish.lease_until > wish.now:
         next_due = wish.lease_until if next_due is None else min(next_due, wish.lease_until)
-    return Found(Claims(claimed=await _with_commands(db, taken), next_due=next_due), server_time)
+    return Found(Claims(claimed=await _with_commands(db, taken), next_due=next_due), Times(*times))
 
 
 async def _with_commands(db: Runs, taken: list[Row]) -> tuple[Claimed, ...]:
@@ -55,20 +73,22 @@ async def _with_commands(db: Runs, taken: list[Row]) -> tuple[Claimed, ...]:
     )
 
 
-async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    """Keep what is driven; return what was lost."""
+async def renew(db: Runs, instance: str, leases: Sequence[Lease], until: int, length: int | None = None) -> Renewed:
+    """Keep what is driven: until a moment, and for at least some time by the latest time that anybody has."""
     left = list(dict.fromkeys((lease.execution_id, lease.epoch) for lease in leases))
-    lost = set[tuple[str, int]]()
+    lost, times = set[tuple[str, int]](), None
     for tries in range(_TRIES + 1):
         if not left:
             break
         if tries:
             await asyncio.sleep(_BETWEEN_TRIES)
         statement = "renew" if tries < _TRIES else "renew_waiting"
-        rows = await db.fetch(statement, instance, [id_ for id_, _ in left], [epoch for _, epoch in left], until)
-        left = [(id_, epoch) for id_, epoch, busy in rows if busy]
-        lost |= {(id_, epoch) for id_, epoch, busy in rows if not busy}
-    return [lease.execution_id for lease in leases if (lease.execution_id, lease.epoch) in lost]
+        ids, epochs = [id_ for id_, _ in left], [epoch for _, epoch in left]
+        rows = await db.fetch(statement, instance, ids, epochs, until, length)
+        times = Times(*rows[0][3:])
+        left = [(id_, epoch) for id_, epoch, busy, *_ in rows if id_ is not None and busy]
+        lost |= {(id_, epoch) for id_, epoch, busy, *_ in rows if id_ is not None and not busy}
+    return Renewed([lease.execution_id for lease in leases if (lease.execution_id, lease.epoch) in lost], times)
 
 
 async def release(

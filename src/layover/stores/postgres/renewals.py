@@ -16,7 +16,7 @@ from layover.stores.postgres.errors import OF_DRIVER, told
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import asyncpg
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class PostgresRenewals:
     """One connection on an event loop of its own, which runs while something is renewed."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, now: Callable[[], int] | None) -> None:
         self._address = address
+        self._now = now  # by the server's clock; None if nobody goes by that
         self._sql = statements(address.schema)
         self._runner = asyncio.Runner()
         self._connection: asyncpg.Connection | None = None
@@ -47,7 +48,9 @@ class PostgresRenewals:
             async with asyncio.timeout(seconds):
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await connect(self._address, "layover leases")
-                return await claiming.renew(Transaction(self._connection, self._sql), instance, leases, until)
+                length = None if self._now is None else until - self._now()
+                db = Transaction(self._connection, self._sql)
+                return (await claiming.renew(db, instance, leases, until, length)).lost
         except StoreError:
             raise
         except OF_DRIVER as error:

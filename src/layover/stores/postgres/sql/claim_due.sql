@@ -1,7 +1,11 @@
-WITH candidates AS MATERIALIZED (
+-- What somebody drives is only taken over while the server's clock shows at least $7.
+WITH clock AS MATERIALIZED (
+    SELECT (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+),
+candidates AS MATERIALIZED (
     SELECT execution_id, wake_at, priority
     FROM layover.heads
-    WHERE wake_at <= $1::bigint
+    WHERE wake_at <= $1::bigint AND (owner IS NULL OR (SELECT now FROM clock) >= $7::bigint)
     ORDER BY wake_at, execution_id
     LIMIT 4 * $4::integer
 ),
@@ -41,7 +45,7 @@ claimed AS (
 SELECT
     c.execution_id, c.workflow, c.status, c.priority, c.last_seq, c.last_epoch, c.epoch, c.owner, c.wake_at,
     c.commands_seq, c.commands_done, c.takeovers, c.missing, c.missing_since, c.paused_at, c.taken_over,
-    n.next_due, n.now
+    n.next_due, n.now, n.latest
 FROM (
     SELECT
         (
@@ -51,9 +55,8 @@ FROM (
             ORDER BY h.wake_at
             LIMIT 1
         ) AS next_due,
-        greatest(
-            (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint, (SELECT max(i.seen_at) FROM layover.instances AS i)
-        ) AS now
+        (SELECT now FROM clock) AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
 ) AS n
 LEFT JOIN claimed AS c ON TRUE
 ORDER BY c.kind, c.place, c.execution_id

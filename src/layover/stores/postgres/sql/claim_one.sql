@@ -1,7 +1,13 @@
-WITH found AS MATERIALIZED (
+-- What somebody drives is only taken over while the server's clock shows at least $5.
+WITH clock AS MATERIALIZED (
+    SELECT (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+),
+found AS MATERIALIZED (
     SELECT h.execution_id, h.owner
     FROM layover.heads AS h
-    WHERE h.execution_id = $4::uuid AND (h.owner IS NULL OR h.wake_at <= $1::bigint)
+    WHERE h.execution_id = $4::uuid AND (
+        h.owner IS NULL OR (h.wake_at <= $1::bigint AND (SELECT now FROM clock) >= $5::bigint)
+    )
     FOR NO KEY UPDATE
 ),
 claimed AS (
@@ -18,7 +24,7 @@ claimed AS (
 SELECT
     c.execution_id, c.workflow, c.status, c.priority, c.last_seq, c.last_epoch, c.epoch, c.owner, c.wake_at,
     c.commands_seq, c.commands_done, c.takeovers, c.missing, c.missing_since, c.paused_at, c.taken_over,
-    n.next_due, n.now
+    n.next_due, n.now, n.latest
 FROM (
     SELECT
         (
@@ -28,8 +34,7 @@ FROM (
             ORDER BY h.wake_at
             LIMIT 1
         ) AS next_due,
-        greatest(
-            (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint, (SELECT max(i.seen_at) FROM layover.instances AS i)
-        ) AS now
+        (SELECT now FROM clock) AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
 ) AS n
 LEFT JOIN claimed AS c ON TRUE

@@ -1,4 +1,10 @@
-WITH given AS MATERIALIZED (
+-- A lease lasts until $4, and for at least $5 by the latest time that anybody has.
+WITH clock AS MATERIALIZED (
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+),
+given AS MATERIALIZED (
     SELECT * FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
 ),
 locked AS MATERIALIZED (
@@ -10,7 +16,7 @@ locked AS MATERIALIZED (
 ),
 renewed AS (
     UPDATE layover.heads AS h
-    SET wake_at = greatest(h.wake_at, $4::bigint)
+    SET wake_at = greatest(h.wake_at, $4::bigint, (SELECT greatest(now, latest) FROM clock) + $5::bigint)
     FROM locked AS l
     WHERE h.execution_id = l.execution_id AND l.ours
 )
@@ -18,6 +24,8 @@ SELECT
     g.execution_id,
     g.epoch,
     (g.execution_id IN (SELECT execution_id FROM locked)) IS NOT TRUE
-        AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy
-FROM given AS g
-WHERE ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE
+        AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy,
+    c.now,
+    c.latest
+FROM clock AS c
+LEFT JOIN given AS g ON ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE
