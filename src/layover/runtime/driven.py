@@ -35,7 +35,7 @@ from layover.runtime.line import Line
 from layover.runtime.pending import size_of
 from layover.runtime.places import NO_PLACES, Places
 from layover.runtime.preparing import append_of, derived, is_progress
-from layover.runtime.spared import spared
+from layover.runtime.spared import Spared
 from layover.runtime.steps import Step, in_order, last_pause
 from layover.runtime.stranded import missing_types, queued_types
 from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
@@ -55,7 +55,7 @@ _log = logging.getLogger("layover.driven")
 
 # After so many refusals in a row for commands that came in, the next decision is made where no more can come.
 _MOST_REFUSALS = 3
-_LOOK_AGAIN = 1_000  # milliseconds: while a call is spared, it is not known what else is due when
+_LOOK_AGAIN = 1_000  # milliseconds: while a call has time left, it is not known what else is due when
 
 _WITHOUT_REPORTS = cmd.Wake()
 
@@ -84,6 +84,7 @@ class Driven:
         "_by_leg",
         "_derived",
         "_driver",
+        "_holds",
         "_inputs",
         "_last_at",
         "_line",
@@ -91,6 +92,7 @@ class Driven:
         "_refusals",
         "_resters",
         "_size",
+        "_spared",
         "_step",
         "_unwritable",
         "_was_closed",
@@ -155,6 +157,8 @@ class Driven:
         self._writers = NO_WRITERS
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
+        self._spared = Spared(self.calls, driver.clock.running)
+        self._holds = False  # calls wait at the gate
         self.parked = parked
         self.takeovers = 0  # instances that it lost in a row, as long as it has made no progress here
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
@@ -274,8 +278,7 @@ class Driven:
         if self._unwritable is not None:
             events = fail_unwritable(state, tried, self._unwritable, now)
             return Step(tried, events, effects(state, events), self._resting(now), now)
-        leaps = self._driver.clock.leaps
-        late = spared(self.calls, now, leaps) if leaps else ()
+        late = self._spared
         held = last_pause(tried) if len(tried) > 1 else 0
         events = play(state, tried[0], now, NO_PLACES if held else places, most, late)
         for index, command in enumerate(tried[1:], start=1):
@@ -285,7 +288,7 @@ class Driven:
             if not more:
                 break
             events.extend(more)
-        return Step(tried, events, effects(state, events), self._resting(now), now, leaps)
+        return Step(tried, events, effects(state, events), self._resting(now), now)
 
     def _write_later(self, step: Step) -> None:
         """Act upon a step that may be written later; have it written if it may not."""
@@ -440,6 +443,8 @@ class Driven:
             self._driver.caller.wait_turn(self, self._line.types(), first=self.goes_first)
             self.goes_first = False
             self._line.since = 0 if state.counts["calls"] else self._line.since or step.at
+        if self._holds and state.facts.gate == "open":
+            self._let_held_look()
         self._set_alarm()
         if self._inputs or self.heard.has_next:
             self.go()
@@ -461,7 +466,7 @@ class Driven:
             match effect:
                 case Call():
                     self._places.hand_over(effect.node_type)
-                    self._driver.caller.call(self, effect, secrets.get(effect.node), step.leaps)
+                    self._driver.caller.call(self, effect, step.at, secrets.get(effect.node))
                 case StopCalls(path=path):
                     self.stop_calls(path)
                 case StopCall(node=node):
@@ -530,6 +535,8 @@ class Driven:
 
     def _take_back(self) -> None:
         self.state.journal.revert()
+        if self._holds:
+            self._let_held_look()
         self._line.clear()
         self._places.give_back()
 
@@ -597,9 +604,9 @@ class Driven:
 
     def _set_alarm(self) -> None:
         """Be woken when time has something to do while calls are out."""
-        due, clock = wake_at(self.state), self._driver.clock
-        if due is not None and clock.leaps and (late := spared(self.calls, clock.now(), clock.leaps)):
-            due = clock.now() + min(_LOOK_AGAIN, *late.values())
+        due = wake_at(self.state)
+        if due is not None and due <= (now := self._driver.clock.now()):
+            due = self._spared.look_again(now, _LOOK_AGAIN) or due
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
         if self.unwritten.count:
@@ -624,7 +631,30 @@ class Driven:
         return True
 
     def _drained_by(self) -> int:
-        return self.state.facts.paused_at + self._driver.settings.drain
+        """Return until when a pause waits for calls: not for those that wait for its end themselves."""
+        is_drained = self.calls and all(out.held is not None for out in self.calls.values())
+        return self.state.facts.paused_at + (0 if is_drained else self._driver.settings.drain)
+
+    async def gate_is_open(self, out: CallOut) -> bool:
+        """Have a call that comes to a closed gate wait until that opens; return false if it is stopped instead.
+
+        If all that are out wait, there is nothing left for which the pause would.
+        """
+        while not out.stopped and self.state.facts.gate != "open":
+            self._holds = True
+            out.held = self._driver.loop.create_future()
+            if self._append is None:
+                self._set_alarm()  # else it is set after what is on its way
+            await out.held
+            out.held = None
+        return not out.stopped
+
+    def _let_held_look(self) -> None:
+        """Have calls that wait at the gate look whether it is open."""
+        self._holds = False
+        for out in self.calls.values():
+            if out.held is not None and not out.held.done():
+                out.held.set_result(None)
 
     def _ring(self) -> None:
         if self.dropped:
