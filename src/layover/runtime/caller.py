@@ -263,8 +263,7 @@ class Caller:
 
     def _may_make(self, out: CallOut) -> bool:
         """Return whether a call may be made now; on any thread."""
-        driven = out.driven
-        return not out.stopped and not self._hurried and driven.has_lease() and driven.state.facts.gate == "open"
+        return not out.stopped and not self._hurried and not out.driven.is_shut and out.driven.has_lease()
 
     async def _may_still(self, out: CallOut) -> bool:
         """Return whether a call may be made after all: its lease may have run out and still be ours.

@@ -56,6 +56,7 @@ _log = logging.getLogger("layover.driven")
 # After so many refusals in a row for commands that came in, the next decision is made where no more can come.
 _MOST_REFUSALS = 3
 _LOOK_AGAIN = 1_000  # milliseconds: while a call has time left, it is not known what else is due when
+_LOOKS, _BETWEEN_LOOKS = 200, 0.001  # seconds: how long a pause waits for calls that are about to be entered
 
 _WITHOUT_REPORTS = cmd.Wake()
 
@@ -107,6 +108,7 @@ class Driven:
         "goes_first",
         "heard",
         "id",
+        "is_shut",
         "last_epoch",
         "last_seq",
         "lease",
@@ -158,7 +160,8 @@ class Driven:
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
         self._spared = Spared(self.calls, driver.clock.running)
-        self._holds = False  # calls wait at the gate
+        self.is_shut = self.state.facts.gate != "open"  # no call is entered: somebody may have been told of a pause
+        self._holds = False  # calls wait for that to end
         self.parked = parked
         self.takeovers = 0  # instances that it lost in a row, as long as it has made no progress here
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
@@ -320,12 +323,25 @@ class Driven:
             raise AppendTooLarge(size, self._driver.settings.append_bytes)
         self._submit(append)
 
-    def _submit(self, append: Append) -> None:
+    def _submit(self, append: Append, looks: int = _LOOKS) -> None:
+        """Send an append. One that closes the gate waits a moment for calls that are about to be entered.
+
+        As soon as it is durable somebody may be told of the pause, and from then on no function is entered.
+        """
+        if self.state.facts.gate != "open" and not self.is_shut:
+            if looks and any(out.begun_at is None for out in self.calls.values()):
+                self._driver.loop.call_later(_BETWEEN_LOOKS, self._submit_unless_dropped, append, looks - 1)
+                return
+            self.is_shut = True
         reached(CommitPoint.APPEND_DECIDED)
         if self._refusals < _MOST_REFUSALS:
             self._driver.committer.submit(append, self._told)
         else:
             self._driver.committer.insist(append, self._decide_again, self._told)
+
+    def _submit_unless_dropped(self, append: Append, looks: int) -> None:
+        if not self.dropped:
+            self._submit(append, looks)
 
     def _decide_again(self, commands: tuple[Command, ...]) -> Append:
         """Decide a step anew that is on its way, with commands that have come in; called where nobody can send more.
@@ -431,6 +447,7 @@ class Driven:
         """Act upon a step that will not be taken back, and go on."""
         state = self.state
         state.journal.keep()
+        self._mind_gate()
         self._act(step, secrets)
         self._places.give_back()
         if self._writers.waiting:
@@ -443,8 +460,6 @@ class Driven:
             self._driver.caller.wait_turn(self, self._line.types(), first=self.goes_first)
             self.goes_first = False
             self._line.since = 0 if state.counts["calls"] else self._line.since or step.at
-        if self._holds and state.facts.gate == "open":
-            self._let_held_look()
         self._set_alarm()
         if self._inputs or self.heard.has_next:
             self.go()
@@ -535,8 +550,7 @@ class Driven:
 
     def _take_back(self) -> None:
         self.state.journal.revert()
-        if self._holds:
-            self._let_held_look()
+        self._mind_gate()
         self._line.clear()
         self._places.give_back()
 
@@ -640,7 +654,7 @@ class Driven:
 
         If all that are out wait, there is nothing left for which the pause would.
         """
-        while not out.stopped and self.state.facts.gate != "open":
+        while self.is_shut and not out.stopped:
             self._holds = True
             out.held = self._driver.loop.create_future()
             if self._append is None:
@@ -649,12 +663,14 @@ class Driven:
             out.held = None
         return not out.stopped
 
-    def _let_held_look(self) -> None:
-        """Have calls that wait at the gate look whether it is open."""
-        self._holds = False
-        for out in self.calls.values():
-            if out.held is not None and not out.held.done():
-                out.held.set_result(None)
+    def _mind_gate(self) -> None:
+        """Let calls be entered, or not, as what is durable says; those that wait for it look again."""
+        self.is_shut = self.state.facts.gate != "open"
+        if self._holds and not self.is_shut:
+            self._holds = False
+            for out in self.calls.values():
+                if out.held is not None and not out.held.done():
+                    out.held.set_result(None)
 
     def _ring(self) -> None:
         if self.dropped:
