@@ -1,6 +1,6 @@
 """Renewing leases from another thread, over a connection that nobody else uses.
 
-A connection that was silent for too long is not asked again: the next renewal opens another one.
+A connection that was silent for too long is not asked again: another one is opened.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from layover.ports.errors import StoreError
+from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.postgres import claiming
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.database import Transaction
@@ -35,7 +35,15 @@ class PostgresRenewals:
         self._connection: asyncpg.Connection | None = None
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
-        """Keep what is driven; return what was lost."""
+        """Keep what is driven; return what was lost.
+
+        A connection from before may have gone silent: then another one is tried at once, for there is little time left.
+        """
+        if self._connection is not None:
+            try:
+                return self._runner.run(self._within(timeout, instance, leases, until))
+            except StoreUnavailable:
+                self._drop()
         return self._runner.run(self._within(timeout, instance, leases, until))
 
     def close(self) -> None:
