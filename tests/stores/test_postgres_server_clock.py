@@ -10,6 +10,7 @@ import pytest
 from layover.ports.records import Claim, Lease
 from layover.stores.postgres import PostgresStore, claiming, server_clock
 from layover.stores.postgres.server_clock import _STEP, ServerClock
+from tests.servers.postgres import run, schema_of
 from tests.stores.conformance import ME, OTHER, create, uid
 
 if TYPE_CHECKING:
@@ -314,3 +315,34 @@ async def test_who_opens_while_the_server_s_clock_is_behind_has_the_time_that_th
             await other.close()
     finally:
         await one.close()
+
+
+FULL = """
+    CREATE FUNCTION {0}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'on purpose' USING ERRCODE = '53100';
+    END
+    $$;
+    CREATE TRIGGER fail AFTER INSERT OR UPDATE ON {0}.instances FOR EACH STATEMENT EXECUTE FUNCTION {0}.fail();
+"""
+
+
+async def test_what_was_claimed_and_renewed_is_told_although_the_others_cannot_be_told_of_a_step(
+    postgres: Databases, machine: Machine
+) -> None:
+    address = postgres.fresh()
+    store = PostgresStore(address)
+    await store.open(ME)
+    try:
+        await create(store)
+        now = await store.now()
+        lease = Lease(execution_id=uid(1), epoch=1)
+        await run(address, FULL.format(schema_of(address)))
+        machine.now += 2 * _STEP  # which the server's clock has not: it was set back
+        assert await store.renew(ME, [lease], now + 30_000) == []
+        await store.release(ME, [lease], now)
+        machine.now += 2 * _STEP
+        wish = Claim(instance=OTHER, now=now, lease_until=now + 30_000)
+        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+    finally:
+        await store.close()

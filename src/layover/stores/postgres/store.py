@@ -279,14 +279,18 @@ class PostgresStore(PostgresAccess):
         return _NEVER if self._server_clock.has_stepped(lease) else self._server_clock.least()
 
     async def _hear(self, asked_at: int, times: claiming.Times) -> None:
-        """Take over the times that a reply has brought along; what is new about them is for the others, too."""
+        """Take over the times that a reply has brought along; what is new about them is for the others, too.
+
+        They have it with their next claims and renewals. If they cannot be told now, they are with the next heartbeat.
+        """
         clock = self._server_clock
         stepped_at = clock.stepped_at
         clock.hear(asked_at, times.server_time)
         if times.latest is not None:
             clock.keep_up(times.latest)
-        if clock.stepped_at != stepped_at:  # they have it with their next claims and renewals
-            await self._db.fetchval("stay", self._instance, clock.now())
+        if clock.stepped_at != stepped_at:
+            with suppress(StoreError):  # what the reply was about is done
+                await self._db.fetchval("stay", self._instance, clock.now())
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Keep what is driven."""
