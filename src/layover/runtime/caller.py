@@ -371,7 +371,8 @@ class Caller:
         if self._out:
             self._drained = asyncio.Event()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._drained.wait(), longest)
+                async with asyncio.timeout(longest):
+                    await self._drained.wait()
 
     def hurry(self) -> None:
         """Ask every call to stop now; the next instance makes them again."""
