@@ -7,8 +7,9 @@ pause and retry; processes are killed, stopped and told to stop, functions kill 
 silent, the disk is full, the clock is stepped. Every call writes itself down, and the judge compares that with what the
 people were told: it shares no code with the engine.
 
-Exits with 1 if anything is not as it must be, prints it with the seed, and keeps the folder with the database and what
-each server wrote. The same seed makes the same choices; when they meet differs from run to run.
+Exits with 1 if anything is not as it must be, prints it with the seed, and keeps the folder with the database, what
+each server wrote, and what was done when (`faults`). The same seed makes the same choices; when they meet differs from
+run to run.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class Faults:
     def _step_by(self, milliseconds: int) -> None:
         begun = now()
         self._clock.step(milliseconds)
-        # Between machines only the server's clock tells whether a lease is over: one that leaps ahead ends them all.
+        # By a clock that leaps ahead all leases are over for whoever starts then, and has not known another time.
         self._record.fault("clock stepped", "", begun, excuses=bool(self._lines) and milliseconds > 0)
         self.done["clock stepped"] += 1
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .record import Entry, Fault, Record
 
 _LEASE = LEASE * SECOND // 1000
+_AFTER_STOP = SECOND  # in which one that was stopped at the last moment before a call may still write it down
+_TO_START = 10 * SECOND  # that a process may take until it asks the database for the time
 _MOST_POISONED = 12  # calls of a function that kills its process
 
 
@@ -39,6 +41,7 @@ class Judge:
             if one.node == "ship":
                 self._shipped.setdefault(one.execution, one)
         self._excuses = [fault for fault in record.faults if fault.excuses]
+        self._began = {fault.process: fault.begun for fault in record.faults if fault.kind == "began"}
 
     @property
     def calls(self) -> int:
@@ -109,13 +112,16 @@ class Judge:
     def _died(self, process: str) -> bool:
         return any(fault.kind == "died" and fault.process == process for fault in self._excuses)
 
-    @staticmethod
-    def _touches(fault: Fault, before: Entry, again: Entry) -> bool:
+    def _touches(self, fault: Fault, before: Entry, again: Entry) -> bool:
         if fault.process not in ("", before.process):
             return False
         if fault.kind == "died":  # it is noted a little later than it was
             return before.at < fault.ended and fault.begun < again.at + SECOND
-        return fault.begun < again.at and before.at < fault.ended + _LEASE
+        if fault.kind == "clock stepped" and self._began.get(again.process, 0) < fault.begun - _TO_START:
+            return False  # it has known the time from before, and knows that the others live
+        # Before each call a process looks at its lease: so one that goes on makes none that others have taken.
+        longer = _AFTER_STOP if fault.kind == "stopped past the lease" else _LEASE
+        return fault.begun < again.at and before.at < fault.ended + longer
 
     def _holds_hold(self) -> Iterator[str]:
         entered: dict[str, list[Entry]] = defaultdict(list)

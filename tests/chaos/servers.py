@@ -78,8 +78,12 @@ class Crew:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look_after, daemon=True)
         for server in servers:
-            server.start()
+            self._start(server)
         self._thread.start()
+
+    def _start(self, server: Server) -> None:
+        server.start()
+        self._record.fault("began", server.name, now(), excuses=False)
 
     def _look_after(self) -> None:
         while not self._ended.wait(_BETWEEN_LOOKS):
@@ -92,7 +96,7 @@ class Crew:
             return
         in_order = process.returncode == 0 and server.is_leaving
         self._record.fault("left" if in_order else "died", server.name, now(), excuses=not in_order)
-        server.start()
+        self._start(server)
 
     def end(self) -> None:
         """Stop all in order, and see that they do."""

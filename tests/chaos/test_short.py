@@ -77,6 +77,22 @@ def test_a_call_may_be_repeated_when_its_process_stood_still_for_longer_than_the
     assert "without a reason" in found
 
 
+def test_who_knew_the_time_before_its_clock_leapt_ahead_may_repeat_nothing() -> None:
+    began = [Fault("began", "1.1", 20 * SECOND, 20 * SECOND, excuses=False)]
+    leapt = Fault("clock stepped", "", 40 * SECOND, 40 * SECOND, excuses=True)
+    calls = [_entered(39), _entered(43, process="1.1", attempt=2)]
+    (found,) = _judged(Record(faults=[*began, leapt]), calls)
+    assert "without a reason" in found
+    began = [Fault("began", "1.1", 41 * SECOND, 41 * SECOND, excuses=False)]
+    assert _judged(Record(faults=[*began, leapt]), calls) == []
+
+
+def test_a_process_that_goes_on_after_a_stop_makes_no_call_that_may_be_repeated() -> None:
+    stopped = Fault("stopped past the lease", "0.1", SECOND, 9 * SECOND, excuses=True)
+    (found,) = _judged(Record(faults=[stopped]), [_entered(10.5), _entered(11, process="1.1", attempt=2)])
+    assert "without a reason" in found
+
+
 def test_a_call_after_its_result_was_used_is_found_whatever_happened() -> None:
     stopped = Fault("stopped past the lease", "", SECOND, 9 * SECOND, excuses=True)
     calls = [_entered(1), _entered(2, "ship"), _entered(3, attempt=2)]

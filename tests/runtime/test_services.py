@@ -130,3 +130,25 @@ async def test_a_service_that_is_told_to_stop_does_not_wait_for_its_next_try() -
     service.stop()
     await asyncio.wait([service.task])
     assert not service.dead
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_a_service_that_is_told_to_stop_while_it_fails_ends_when_it_is_cancelled(turns: int) -> None:
+    failed = asyncio.Event()
+
+    async def run(_service: Service) -> None:
+        if failed.is_set():
+            await asyncio.Event().wait()
+        failed.set()
+        raise StoreUnavailable("away")
+
+    service = Service("tried", run, chance=Machine().chance, first_pause=60, longest_pause=60)
+    await failed.wait()
+    await asyncio.sleep(0)
+    service.stop()
+    for _ in range(turns):  # the pause is over, and whoever waits for it has not been told yet
+        await asyncio.sleep(0)
+    service.task.cancel()
+    ended, _ = await asyncio.wait([service.task], timeout=10)
+    service.task.cancel()
+    assert ended == {service.task}

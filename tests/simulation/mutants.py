@@ -75,7 +75,7 @@ async def _just_waited_for(_self: critical.CriticalSections, section: Any) -> An
 
 
 _OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
-_HAS_LEASE = " and out.driven.has_lease()"
+_HAS_LEASE = "driven.has_lease() and "
 
 AREAS: dict[str, dict[str, list[Change]]] = {
     "leases": {
@@ -97,7 +97,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(driver.Driver, "claiming_time", ("return self.clock.now()", "return self.clock.latest() + 2_000"))
         ],
         "who stands still goes on with its calls *": [
-            _edited(caller.Caller, "_may_still", ("not await driven.regains_lease() or ", "")),
+            _edited(caller.Caller, "_may_still", ("driven.has_lease() or await driven.regains_lease()", "True")),
             _edited(caller.Caller, "_may_make", (_HAS_LEASE, "")),
         ],
     },
@@ -150,7 +150,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(driven.Driven, "_decide", ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"))
         ],
         "a pause that comes while a lease is renewed stops nothing *": [
-            _edited(caller.Caller, "_may_still", (' or driven.state.facts.gate != "open"', ""))
+            _edited(caller.Caller, "_may_make", (" or driven.is_shut", ""))
         ],
         "a call begins whose end is on its way *": [_kept(driven.Driven, "expects", lambda *_: True)],
         "lost calls are made again before commands are obeyed *": [
@@ -210,8 +210,10 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 heard.Heard,
                 "in_turn",
                 (
-                    "while (command := self.ahead.pop(self.seen + 1, None)) is not None:\n"
-                    "        asked += self.read((command,))",
+                    (
+                        "while (command := self.ahead.pop(self.seen + 1, None)) is not None:\n"
+                        "        asked += self.read((command,))"
+                    ),
                     "asked = self.read([self.ahead.pop(n) for n in list(self.ahead)])",
                 ),
             )
@@ -247,7 +249,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         ],
         "a slow reply unsays what a quick one told *": [
             _edited(clock.Clock, "set", ("if least <= known_most and known_least <= most:", "if False:")),
-            _edited(clock.Clock, "latest", ("max(self.now(), self._running() + self._most)", "self.now()")),
+            _edited(clock.Clock, "latest", ("max(self.now(), self.running() + self._most)", "self.now()")),
         ],
         "timers of calls never ring": [_kept(alarm.Alarm, "set", lambda *_: None)],
         "what sleeps is not woken": [_edited(appends, "_moved", ("wake_at=append.rest.wake_at", "wake_at=None"))],

@@ -188,6 +188,8 @@ ONLY_INSERTED = {
 FEW_ROWS = {  # besides what they seek: there are as many rows as instances
     "claim_due": ["Seq Scan instances"],
     "claim_one": ["Seq Scan instances"],
+    "renew_leases": ["Seq Scan instances"],
+    "renew_leases_waiting": ["Seq Scan instances"],
 }
 READS_ALL = {
     "count_executions": "it counts all executions",

@@ -17,6 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.records import Lease
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres import connections as store_connections
 from layover.stores.postgres.address import read_address
@@ -327,3 +328,14 @@ async def test_a_server_that_is_not_the_one_we_need_is_waited_for(postgres: Data
     with pytest.raises(StoreUnavailable) as refused:
         await store.open(ME)
     assert refused.value.code == "unreachable"
+
+
+async def test_a_renewal_from_beside_whose_connection_has_gone_silent_is_made_on_another_at_once(line: Line) -> None:
+    assert (await commit(line.straight, creation(1))).verdict == "passed"
+    renewals, lease = line.shaky.renewals(), Lease(execution_id=uid(1), epoch=1)
+    assert await asyncio.to_thread(renewals.renew, ME, [lease], 5_000, 60) == []
+    line.proxy.silence()
+    try:
+        assert await asyncio.to_thread(renewals.renew, ME, [lease], 6_000, 1) == []
+    finally:
+        await asyncio.to_thread(renewals.close)

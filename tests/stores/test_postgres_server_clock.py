@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.ports.records import Claim
+from layover.ports.records import Claim, Lease
 from layover.stores.postgres import PostgresStore, claims, server_clock
-from layover.stores.postgres.server_clock import ServerClock
+from layover.stores.postgres.server_clock import _STEP, ServerClock
+from tests.servers.postgres import run, schema_of
 from tests.stores.conformance import ME, OTHER, create, uid
 
 if TYPE_CHECKING:
     from layover.stores.postgres.database import Database
     from tests.servers.postgres import Databases
+
+
+HOUR = 3_600_000
+LEASE = 500  # so little that the server's clock, which is not wound by hand, is not behind for that
 
 
 class Machine:
@@ -83,12 +89,12 @@ def test_a_server_whose_clock_was_set_forward_is_followed_at_once_however_slow_i
 ) -> None:
     clock = ServerClock()
     hear(clock, machine, takes=2, server_time=1_000_000)
-    assert not clock.has_leapt(30_000)
+    assert not clock.has_stepped(30_000)
     hear(clock, machine, takes=takes, server_time=9_000_000)
     assert clock.now() in (9_000_000, 9_000_001)
-    assert clock.has_leapt(30_000)
+    assert clock.has_stepped(30_000)
     machine.now += 30_000
-    assert not clock.has_leapt(30_000)
+    assert not clock.has_stepped(30_000)
 
 
 async def test_nobody_is_taken_over_because_the_server_s_clock_was_set_forward(
@@ -99,11 +105,12 @@ async def test_nobody_is_taken_over_because_the_server_s_clock_was_set_forward(
     try:
         await create(store)
         now = await store.now()
-        wish = Claim(instance=OTHER, now=now + 3_600_000, lease_until=now + 3_600_000 + 30_000)
+        wish = Claim(instance=OTHER, now=now + 3_600_000, lease_until=now + 3_600_000 + LEASE)
         clock = store._server_clock  # noqa: SLF001 - the server's own clock cannot be set here
         hear(clock, machine, takes=2, server_time=now + 3_600_000)
+        clock._server_ahead -= 3_600_000  # noqa: SLF001 - which has not been set back since
         assert (await store.claim(wish)).claimed == ()
-        machine.now += 30_000
+        machine.now += LEASE
         assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
     finally:
         await store.close()
@@ -150,9 +157,10 @@ async def test_who_claims_has_the_time_of_whoever_heard_of_a_later_one(
         now = await one.now()
         wish = Claim(instance=ME, now=now, lease_until=now + 30_000)
 
-        async def later(db: Database, wish: Claim) -> claims.Found:
-            found = await claim(db, wish)
-            return found._replace(server_time=found.server_time + hour)
+        async def later(db: Database, wish: Claim, takes_over_from: int) -> claims.Found:
+            found = await claim(db, wish, takes_over_from)
+            times = found.times
+            return found._replace(times=times._replace(server_time=times.server_time + hour))
 
         monkeypatch.setattr(claims, "claim", later)
         await one.claim(wish)  # it hears of the hour before the server's clock is set back again
@@ -171,3 +179,170 @@ def test_it_is_known_whether_the_server_still_tells_this_time(machine: Machine) 
         hear(clock, machine, takes=2, server_time=server_time)
         found.append(clock.goes_ahead)
     assert found == [False, True, False]
+
+
+async def ahead_of_the_server(store: PostgresStore) -> Claim:
+    """Have a store hear of another instance whose time is an hour ahead of the server's clock; return a claim."""
+    now = await store.now()
+    await store._db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - the server's own clock cannot be set here
+    wish = Claim(instance=ME, now=now, lease_until=now + 30_000)
+    await store.claim(wish)
+    assert await store.now() >= now + HOUR
+    return wish
+
+
+async def test_time_does_not_stand_still_while_the_server_s_clock_is_behind(
+    postgres: Databases, machine: Machine
+) -> None:
+    store = PostgresStore(postgres.address())
+    await store.open(ME)
+    try:
+        wish = await ahead_of_the_server(store)
+        machine.now += 30_000
+        before = await store.now()
+        await store._db.fetchval("heartbeat", "ahead", before)  # noqa: SLF001 - as it does every second
+        for _ in range(5):
+            machine.now += 900
+            await store.claim(wish)  # the others have said what time it was, not what time it is
+        assert await store.now() == before + 5 * 900
+    finally:
+        await store.close()
+
+
+@pytest.mark.usefixtures("machine")
+async def test_a_lease_is_renewed_for_its_length_by_the_latest_time_that_anybody_has(postgres: Databases) -> None:
+    store = PostgresStore(postgres.address())
+    await store.open(ME)
+    try:
+        await create(store)
+        now = await store.now()
+        await store._db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - as above
+        lease = Lease(execution_id=uid(1), epoch=1)
+        assert await store.renew(ME, [lease], now + 30_000) == []
+        assert await wake_at(store) == now + HOUR + 30_000
+        assert await store.now() >= now + HOUR  # and it was told
+    finally:
+        await store.close()
+
+
+@pytest.mark.usefixtures("machine")
+async def test_the_standby_renews_a_lease_by_the_latest_time_as_well(postgres: Databases) -> None:
+    store = PostgresStore(postgres.address())
+    await store.open(ME)
+    try:
+        await create(store)
+        now = await store.now()
+        await store._db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - as above
+        renewals = store.renewals()
+        lease = Lease(execution_id=uid(1), epoch=1)
+        assert await asyncio.to_thread(renewals.renew, ME, [lease], now + 30_000, 60) == []
+        await asyncio.to_thread(renewals.close)
+        assert await wake_at(store) == now + HOUR + 30_000
+    finally:
+        await store.close()
+
+
+async def wake_at(store: PostgresStore) -> int | None:
+    (head,) = await store.heads([uid(1)])
+    assert head is not None
+    return head.wake_at
+
+
+def test_a_clock_that_was_set_back_has_stepped(machine: Machine) -> None:
+    clock = ServerClock()
+    hear(clock, machine, takes=2, server_time=10_000_000)
+    machine.now += 1_000
+    hear(clock, machine, takes=2, server_time=9_000_000)
+    assert clock.has_stepped(30_000)
+    machine.now += 30_000
+    hear(clock, machine, takes=2, server_time=9_030_000)
+    assert not clock.has_stepped(30_000)
+
+
+@pytest.mark.parametrize("execution_id", [None, uid(1)])
+async def test_nobody_is_taken_over_by_who_has_not_heard_yet_that_the_server_s_clock_was_set_back(
+    postgres: Databases, machine: Machine, execution_id: str | None
+) -> None:
+    store = PostgresStore(postgres.address())
+    await store.open(ME)
+    try:
+        await create(store)  # by somebody who came after that, and has the time of the server
+        now = await store.now()
+        clock = store._server_clock  # noqa: SLF001 - the server's own clock cannot be set here
+        hear(clock, machine, takes=0, server_time=now + HOUR)
+        machine.now += LEASE
+        wish = Claim(instance=OTHER, now=now + HOUR, lease_until=now + HOUR + LEASE, execution_id=execution_id)
+        assert (await store.claim(wish)).claimed == ()
+        assert clock.has_stepped(LEASE)
+        assert (await store.claim(wish)).claimed == ()
+        machine.now += LEASE
+        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+    finally:
+        await store.close()
+
+
+async def test_what_nobody_drives_is_claimed_although_the_server_s_clock_was_set(
+    postgres: Databases, machine: Machine
+) -> None:
+    store = PostgresStore(postgres.address())
+    await store.open(ME)
+    try:
+        await create(store)
+        now = await store.now()
+        await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], now)
+        hear(store._server_clock, machine, takes=2, server_time=now + HOUR)  # noqa: SLF001 - as above
+        wish = Claim(instance=OTHER, now=now + HOUR, lease_until=now + HOUR + 30_000)
+        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+    finally:
+        await store.close()
+
+
+async def test_who_opens_while_the_server_s_clock_is_behind_has_the_time_that_the_others_say_next(
+    postgres: Databases,
+) -> None:
+    address = postgres.address()
+    one, other = PostgresStore(address), PostgresStore(address)
+    await one.open(ME)
+    try:
+        await ahead_of_the_server(one)
+        said = await one.now()
+        await other.open(OTHER)
+        try:
+            # What was said before is some time ago: nobody knows how long.
+            assert await other.now() > said
+            assert abs(await other.now() - await one.now()) < _STEP
+        finally:
+            await other.close()
+    finally:
+        await one.close()
+
+
+FULL = """
+    CREATE FUNCTION {0}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'on purpose' USING ERRCODE = '53100';
+    END
+    $$;
+    CREATE TRIGGER fail AFTER INSERT OR UPDATE ON {0}.instances FOR EACH STATEMENT EXECUTE FUNCTION {0}.fail();
+"""
+
+
+async def test_what_was_claimed_and_renewed_is_told_although_the_others_cannot_be_told_of_a_step(
+    postgres: Databases, machine: Machine
+) -> None:
+    address = postgres.fresh()
+    store = PostgresStore(address)
+    await store.open(ME)
+    try:
+        await create(store)
+        now = await store.now()
+        lease = Lease(execution_id=uid(1), epoch=1)
+        await run(address, FULL.format(schema_of(address)))
+        machine.now += 2 * _STEP  # which the server's clock has not: it was set back
+        assert await store.renew(ME, [lease], now + 30_000) == []
+        await store.release(ME, [lease], now)
+        machine.now += 2 * _STEP
+        wish = Claim(instance=OTHER, now=now, lease_until=now + 30_000)
+        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+    finally:
+        await store.close()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from layover.core.engine.effects import Call
     from layover.nodes.context import CallContext
     from layover.nodes.registry import Function, Registry
+    from layover.runtime.clock import Clock
     from layover.runtime.driven import Driven
     from layover.runtime.machine import Machine
     from layover.runtime.settings import Settings
@@ -52,12 +53,16 @@ class NotMade(Exception):  # noqa: N818 - it says what became of the call
 class CallOut:
     """A call that is being made, or is about to be."""
 
-    __slots__ = ("call", "driven", "journal", "leaps", "pulse", "stopped", "token", "worker")
+    __slots__ = (
+        "begun_at", "call", "decided_at", "driven", "held", "journal", "pulse", "stopped", "token", "worker",
+    )  # fmt: skip
 
-    def __init__(self, driven: Driven, call: Call, token: str | None = None, leaps: int = 0) -> None:
+    def __init__(self, driven: Driven, call: Call, decided_at: int, token: str | None = None) -> None:
         self.driven = driven
         self.call = call
-        self.leaps = leaps  # that the clock had made when the call was decided
+        self.decided_at = decided_at  # in the time of the log
+        self.begun_at: int | None = None  # when its function was entered, by the clock that never jumps
+        self.held: asyncio.Future[None] | None = None  # it waits behind a closed gate
         self.token = token  # by which somebody is to call back
         self.stopped = False
         self.worker: asyncio.Task[None] | None = None
@@ -70,19 +75,20 @@ class CallOut:
     def stop(self) -> None:
         """Ask it to stop: it has time to clean up, and what it reports is no longer heard."""
         self.stopped = True
-        if self.worker is not None:
+        if self.held is not None and not self.held.done():
+            self.held.set_result(None)
+        elif self.worker is not None:
             self.worker.cancel()
 
 
 class Caller:
     """Runs functions for the executions that are driven here."""
 
-    def __init__(
-        self, registry: Registry, settings: Settings, timers: asyncio.AbstractEventLoop, machine: Machine
-    ) -> None:
+    def __init__(self, registry: Registry, settings: Settings, clock: Clock, machine: Machine) -> None:
         self._registry = registry
         self._loop = asyncio.get_running_loop()
-        self._timers = timers
+        self._timers = clock.timers
+        self._running = clock.running
         self._threaded = registry.threaded
         self.threads = machine.threads(settings.threads, settings.abandoned_threads, self._thread_returned)
         self._address = f"{settings.public_url.rstrip('/')}/api/v1/callbacks"
@@ -201,9 +207,9 @@ class Caller:
 
     # Calls
 
-    def call(self, driven: Driven, call: Call, token: str | None = None, leaps: int = 0) -> None:
+    def call(self, driven: Driven, call: Call, decided_at: int, token: str | None = None) -> None:
         """Make a call for which a place was taken; with a token, it is told where to call back."""
-        out = CallOut(driven, call, token, leaps)
+        out = CallOut(driven, call, decided_at, token)
         driven.calls[call.node] = out
         self._out[out] = None
         self._workers.add(out)
@@ -257,20 +263,28 @@ class Caller:
 
     def _may_make(self, out: CallOut) -> bool:
         """Return whether a call may be made now; on any thread."""
-        return not out.stopped and not self._hurried and out.driven.has_lease() and out.driven.expects(out.call)
+        driven = out.driven
+        if out.stopped or self._hurried or driven.is_shut:
+            return False
+        return driven.has_lease() and driven.expects(out.call)
 
     async def _may_still(self, out: CallOut) -> bool:
         """Return whether a call may be made after all: its lease may have run out and still be ours.
 
-        If it is not, the execution is let go of; also if it was paused meanwhile, for then no call begins any more, and
-        the log has this one as begun. So it is if the end of this call is on its way into the log, or there already.
+        If it is not, the execution is let go of; also if the end of this call is on its way into the log, or there
+        already. Behind a closed gate no call begins: it waits until that opens.
         """
         driven = out.driven
-        if out.stopped or self._hurried:
-            return False
-        if not await driven.regains_lease() or driven.state.facts.gate != "open" or not driven.expects(out.call):
-            driven.let_go()
-        return self._may_make(out)
+        while not self._may_make(out):
+            if out.stopped or self._hurried:
+                return False
+            regained = driven.has_lease() or await driven.regains_lease()
+            if not regained or not driven.expects(out.call):
+                driven.let_go()
+                return False
+            if not await driven.gate_is_open(out):
+                return False
+        return True
 
     async def _in_thread(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
         """Make a call in the thread that was taken with its place.
@@ -300,6 +314,7 @@ class Caller:
 
     def _begin(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
         """Call a function, which is alive from here on; an async one returns what is to be awaited."""
+        out.begun_at = self._running()
         if self.on_begin is not None:
             self.on_begin(out)
         if out.pulse is not None:
@@ -361,7 +376,8 @@ class Caller:
         if self._out:
             self._drained = asyncio.Event()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._drained.wait(), longest)
+                async with asyncio.timeout(longest):
+                    await self._drained.wait()
 
     def hurry(self) -> None:
         """Ask every call to stop now; the next instance makes them again."""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from layover.ports.store import Store
 
-_LEAP = 1_000  # milliseconds; clocks that differ by less are put right without a word
 _DRIFT = 1_000  # two clocks may part by a millisecond in so many
 
 
@@ -23,21 +22,20 @@ class Clock:
     """Milliseconds UTC as the database has them; they never go back."""
 
     def __init__(self, running: Callable[[], int]) -> None:
-        self._running = running
+        self.running = running  # milliseconds of the clock that never jumps: only lengths of time can be told by it
         self._set_at: int | None = None
         self._least = self._most = 0  # by which the database may be ahead of the clock that never jumps
         self._last = 0
-        self.leaps = 0  # milliseconds by which the time was set forward, all in all: nobody has lived through them
 
     async def ask(self, store: Store) -> None:
         """Take over the time of the database."""
-        asked_at = self._running()
+        asked_at = self.running()
         told = await store.now()
         self.set(told, asked_at=asked_at, error=store.clock_error)
 
     def set(self, database_time: int, *, asked_at: int | None = None, error: int = 0) -> None:
         """Take over the time that the database had, with some error, at a moment since it was asked; or has now."""
-        set_at = self._running()
+        set_at = self.running()
         least = database_time - error - set_at
         most = database_time + error - (set_at if asked_at is None else asked_at)
         if self._set_at is not None:
@@ -45,13 +43,11 @@ class Clock:
             known_least, known_most = self._least - drift, self._most + drift
             if least <= known_most and known_least <= most:  # a slow reply does not unsay what a quick one has told
                 least, most = max(least, known_least), min(most, known_most)
-            if least - self._least > _LEAP:
-                self.leaps += least - self._least
         self._least, self._most, self._set_at = least, most, set_at
 
     def now(self) -> int:
         """Return the time: by the clock of the database it is at least that late."""
-        now = self._running() + self._least
+        now = self.running() + self._least
         if now < self._last:
             return self._last
         self._last = now
@@ -59,7 +55,7 @@ class Clock:
 
     def latest(self) -> int:
         """Return the latest time that it may be by the clock of the database."""
-        return max(self.now(), self._running() + self._most)
+        return max(self.now(), self.running() + self._most)
 
     def call_at(self, at: int, ring: Callable[[], None]) -> asyncio.Handle:
         """Have something called at a moment; whatever waits for time to pass does so here."""

@@ -35,7 +35,7 @@ from layover.runtime.line import Line
 from layover.runtime.pending import size_of
 from layover.runtime.places import NO_PLACES, Places
 from layover.runtime.preparing import append_of, derived, is_progress
-from layover.runtime.spared import spared
+from layover.runtime.spared import Spared
 from layover.runtime.steps import Step, in_order, last_pause
 from layover.runtime.stranded import missing_types, queued_types
 from layover.runtime.unwritten import NOTHING_UNWRITTEN, Unwritten
@@ -55,7 +55,8 @@ _log = logging.getLogger("layover.driven")
 
 # After so many refusals in a row for commands that came in, the next decision is made where no more can come.
 _MOST_REFUSALS = 3
-_LOOK_AGAIN = 1_000  # milliseconds: while a call is spared, it is not known what else is due when
+_LOOK_AGAIN = 1_000  # milliseconds: while a call has time left, it is not known what else is due when
+_LOOKS, _BETWEEN_LOOKS = 200, 0.001  # seconds: how long a pause waits for calls that are about to be entered
 
 _WITHOUT_REPORTS = cmd.Wake()
 
@@ -86,6 +87,7 @@ class Driven:
         "_committed",
         "_derived",
         "_driver",
+        "_holds",
         "_inputs",
         "_last_at",
         "_line",
@@ -93,6 +95,7 @@ class Driven:
         "_refusals",
         "_resters",
         "_size",
+        "_spared",
         "_step",
         "_unwritable",
         "_was_closed",
@@ -107,6 +110,7 @@ class Driven:
         "goes_first",
         "heard",
         "id",
+        "is_shut",
         "last_epoch",
         "last_seq",
         "lease",
@@ -159,6 +163,9 @@ class Driven:
         self._writers = NO_WRITERS
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
+        self._spared = Spared(self.calls, driver.clock.running)
+        self.is_shut = self.state.facts.gate != "open"  # no call is entered: somebody may have been told of a pause
+        self._holds = False  # calls wait for that to end
         self.parked = parked
         self.takeovers = 0  # instances that it lost in a row, as long as it has made no progress here
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
@@ -283,8 +290,7 @@ class Driven:
         if self._unwritable is not None:
             events = fail_unwritable(state, tried, self._unwritable, now)
             return Step(tried, events, effects(state, events), self._resting(now), now)
-        leaps = self._driver.clock.leaps
-        late = spared(self.calls, now, leaps) if leaps else ()
+        late = self._spared
         held = last_pause(tried) if len(tried) > 1 else 0
         events = play(state, tried[0], now, NO_PLACES if held else places, most, late)
         for index, command in enumerate(tried[1:], start=1):
@@ -294,7 +300,7 @@ class Driven:
             if not more:
                 break
             events.extend(more)
-        return Step(tried, events, effects(state, events), self._resting(now), now, leaps)
+        return Step(tried, events, effects(state, events), self._resting(now), now)
 
     def _write_later(self, step: Step) -> None:
         """Act upon a step that may be written later; have it written if it may not."""
@@ -326,12 +332,25 @@ class Driven:
             raise AppendTooLarge(size, self._driver.settings.append_bytes)
         self._submit(append)
 
-    def _submit(self, append: Append) -> None:
+    def _submit(self, append: Append, looks: int = _LOOKS) -> None:
+        """Send an append. One that closes the gate waits a moment for calls that are about to be entered.
+
+        As soon as it is durable somebody may be told of the pause, and from then on no function is entered.
+        """
+        if self.state.facts.gate != "open" and not self.is_shut:
+            if looks and any(out.begun_at is None for out in self.calls.values()):
+                self._driver.loop.call_later(_BETWEEN_LOOKS, self._submit_unless_dropped, append, looks - 1)
+                return
+            self.is_shut = True
         reached(CommitPoint.APPEND_DECIDED)
         if self._refusals < _MOST_REFUSALS:
             self._driver.committer.submit(append, self._told)
         else:
             self._driver.committer.insist(append, self._decide_again, self._told)
+
+    def _submit_unless_dropped(self, append: Append, looks: int) -> None:
+        if not self.dropped:
+            self._submit(append, looks)
 
     def _decide_again(self, commands: tuple[Command, ...]) -> Append:
         """Decide a step anew that is on its way, with commands that have come in; called where nobody can send more.
@@ -438,6 +457,7 @@ class Driven:
         """Act upon a step that will not be taken back, and go on."""
         state = self.state
         state.journal.keep()
+        self._mind_gate()
         self._act(step, secrets)
         self._places.give_back()
         if self._writers.waiting:
@@ -471,7 +491,7 @@ class Driven:
             match effect:
                 case Call():
                     self._places.hand_over(effect.node_type)
-                    self._driver.caller.call(self, effect, secrets.get(effect.node), step.leaps)
+                    self._driver.caller.call(self, effect, step.at, secrets.get(effect.node))
                 case StopCalls(path=path):
                     self.stop_calls(path)
                 case StopCall(node=node):
@@ -540,6 +560,7 @@ class Driven:
 
     def _take_back(self) -> None:
         self.state.journal.revert()
+        self._mind_gate()
         self._line.clear()
         self._places.give_back()
 
@@ -634,9 +655,9 @@ class Driven:
 
     def _set_alarm(self) -> None:
         """Be woken when time has something to do while calls are out."""
-        due, clock = wake_at(self.state), self._driver.clock
-        if due is not None and clock.leaps and (late := spared(self.calls, clock.now(), clock.leaps)):
-            due = clock.now() + min(_LOOK_AGAIN, *late.values())
+        due = wake_at(self.state)
+        if due is not None and due <= (now := self._driver.clock.now()):
+            due = self._spared.look_again(now, _LOOK_AGAIN) or due
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
         if self.unwritten.count:
@@ -661,7 +682,32 @@ class Driven:
         return True
 
     def _drained_by(self) -> int:
-        return self.state.facts.paused_at + self._driver.settings.drain
+        """Return until when a pause waits for calls: not for those that wait for its end themselves."""
+        is_drained = self.calls and all(out.held is not None for out in self.calls.values())
+        return self.state.facts.paused_at + (0 if is_drained else self._driver.settings.drain)
+
+    async def gate_is_open(self, out: CallOut) -> bool:
+        """Have a call that comes to a closed gate wait until that opens; return false if it is stopped instead.
+
+        If all that are out wait, there is nothing left for which the pause would.
+        """
+        while self.is_shut and not out.stopped:
+            self._holds = True
+            out.held = self._driver.loop.create_future()
+            if self._append is None:
+                self._set_alarm()  # else it is set after what is on its way
+            await out.held
+            out.held = None
+        return not out.stopped
+
+    def _mind_gate(self) -> None:
+        """Let calls be entered, or not, as what is durable says; those that wait for it look again."""
+        self.is_shut = self.state.facts.gate != "open"
+        if self._holds and not self.is_shut:
+            self._holds = False
+            for out in self.calls.values():
+                if out.held is not None and not out.held.done():
+                    out.held.set_result(None)
 
     def _ring(self) -> None:
         if self.dropped:

@@ -47,7 +47,7 @@ class Instance:
         self.meters = Meters()
         self.critical = CriticalSections()
         self.committer = Committer(store, self.meters, settings.commit_bytes)
-        self.caller = Caller(registry, settings, clock.timers, machine)
+        self.caller = Caller(registry, settings, clock, machine)
         self.driver = Driver(
             instance=self.id,
             store=store,

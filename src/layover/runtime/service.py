@@ -73,8 +73,9 @@ class Service:
                 return await self._run(self)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next round may succeed
                 self._failed(error)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), self._pause * self._chance.uniform(0.5, 1))
+            with suppress(TimeoutError):  # not `wait_for`, which on Python 3.11 may swallow that the task is cancelled
+                async with asyncio.timeout(self._pause * self._chance.uniform(0.5, 1)):
+                    await self._stopped.wait()
             self._pause = min(self._pause * 2, self._longest_pause)
 
     def _failed(self, error: Exception) -> None:

@@ -1,6 +1,9 @@
-"""Calls whose time is up by the calendar only, because it was set forward while they were out.
+"""Calls that have some of their time left, although by the log they have none.
 
-A timeout is a length of time. Deadlines and delays are moments: for them it counts what the calendar says.
+A timeout is a length of time in which a function may run. The log tells when that would end if the function had been
+entered at the moment of the decision. But first the decision had to become durable, and a thread had to come to it; and
+the calendar may have been set forward since then. So it is measured here: from the entering on, by the clock that never
+jumps. Deadlines and delays are moments: for them it counts what the calendar says.
 """
 
 from __future__ import annotations
@@ -8,16 +11,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from layover.runtime.caller import CallOut
 
 
-def spared(calls: Mapping[str, CallOut], now: int, leaps: int) -> dict[str, int]:
-    """Return the calls that are late by the time, and have some of theirs left: so many milliseconds."""
-    found: dict[str, int] = {}
-    for name, out in list(calls.items()):  # a decision may be made again on another thread
-        until = out.call.timeout_at
-        if until is not None and until <= now < until + leaps - out.leaps:
-            found[name] = until + leaps - out.leaps - now
-    return found
+class Spared:
+    """The calls of one execution that have time left; it is asked for those whose time is up by the log."""
+
+    __slots__ = ("_calls", "_running")
+
+    def __init__(self, calls: Mapping[str, CallOut], running: Callable[[], int]) -> None:
+        self._calls = calls
+        self._running = running
+
+    def __contains__(self, name: object) -> bool:
+        out = self._calls.get(name) if isinstance(name, str) else None
+        return out is not None and self._left(out) > 0
+
+    def look_again(self, now: int, longest: int) -> int | None:
+        """Return when the next of those that are late by the log has no time left; None if none is late."""
+        left = [self._left(out) for out in self._calls.values() if (out.call.timeout_at or now + 1) <= now]
+        return now + max(0, min(longest, *left)) if left else None
+
+    def _left(self, out: CallOut) -> int:
+        if out.call.timeout_at is None:
+            return 0
+        length, begun_at = out.call.timeout_at - out.decided_at, out.begun_at
+        return length if begun_at is None else begun_at + length - self._running()

@@ -26,7 +26,6 @@ class Step(NamedTuple):
     effects: list[Effect]
     rest: Rest | None
     at: int
-    leaps: int = 0  # that the clock had made until then
 
 
 def in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:

@@ -21,26 +21,45 @@ _TRIES = 3
 _BETWEEN_TRIES = 0.02
 
 
+class Times(NamedTuple):
+    """The time of the server's clock, and the latest that any instance has said."""
+
+    server_time: int
+    latest: int | None
+
+
 class Found(NamedTuple):
-    """The claims, and the time of the server."""
+    """The claims, and the times that came along."""
 
     claims: Claims
-    server_time: int
+    times: Times
 
 
-async def claim(db: StatementRunner, wish: Claim) -> Found:
-    """Claim executions that are due, or one execution that no instance drives."""
+class Renewed(NamedTuple):
+    """The executions that were lost, and the times that came along, if the server was asked."""
+
+    lost: list[str]
+    times: Times | None
+
+
+async def claim(db: StatementRunner, wish: Claim, takes_over_from: int = 0) -> Found:
+    """Claim executions that are due, or one execution that no instance drives.
+
+    An expired lease is only taken over while the clock of the server shows at least `takes_over_from`: a clock that
+    shows less was set back, and an instance that has claimed since then may go by its time.
+    """
+    common = (wish.now, wish.instance, wish.lease_until)
     if wish.execution_id is not None:
-        rows = await db.fetch("claim_one", wish.now, wish.instance, wish.lease_until, wish.execution_id)
+        rows = await db.fetch("claim_one", *common, wish.execution_id, takes_over_from)
     else:
         most, types = at_most(wish.most), list(wish.types)
         waiting = at_most(wish.waiting, most)
-        rows = await db.fetch("claim_due", wish.now, wish.instance, wish.lease_until, most, types, waiting)
+        rows = await db.fetch("claim_due", *common, most, types, waiting, takes_over_from)
     taken = [row for row in rows if row[0] is not None]
-    next_due, server_time = rows[0][HEAD_COLUMNS + 1 :]
+    next_due, *times = rows[0][HEAD_COLUMNS + 1 :]
     if taken and wish.lease_until > wish.now:
         next_due = wish.lease_until if next_due is None else min(next_due, wish.lease_until)
-    return Found(Claims(claimed=await _with_commands(db, taken), next_due=next_due), server_time)
+    return Found(Claims(claimed=await _with_commands(db, taken), next_due=next_due), Times(*times))
 
 
 async def _with_commands(db: StatementRunner, taken: list[Row]) -> tuple[Claimed, ...]:
@@ -55,20 +74,24 @@ async def _with_commands(db: StatementRunner, taken: list[Row]) -> tuple[Claimed
     )
 
 
-async def renew(db: StatementRunner, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-    """Renew leases; return the executions that were lost."""
+async def renew(
+    db: StatementRunner, instance: str, leases: Sequence[Lease], until: int, length: int | None = None
+) -> Renewed:
+    """Renew leases until a moment, and for at least some time by the latest time that an instance has."""
     left = list(dict.fromkeys((lease.execution_id, lease.epoch) for lease in leases))
-    lost = set[tuple[str, int]]()
+    lost, times = set[tuple[str, int]](), None
     for tries in range(_TRIES + 1):
         if not left:
             break
         if tries:
             await asyncio.sleep(_BETWEEN_TRIES)
         statement = "renew_leases" if tries < _TRIES else "renew_leases_waiting"
-        rows = await db.fetch(statement, instance, [id_ for id_, _ in left], [epoch for _, epoch in left], until)
-        left = [(id_, epoch) for id_, epoch, busy in rows if busy]
-        lost |= {(id_, epoch) for id_, epoch, busy in rows if not busy}
-    return [lease.execution_id for lease in leases if (lease.execution_id, lease.epoch) in lost]
+        ids, epochs = [id_ for id_, _ in left], [epoch for _, epoch in left]
+        rows = await db.fetch(statement, instance, ids, epochs, until, length)
+        times = Times(*rows[0][3:])
+        left = [(id_, epoch) for id_, epoch, busy, *_ in rows if id_ is not None and busy]
+        lost |= {(id_, epoch) for id_, epoch, busy, *_ in rows if id_ is not None and not busy}
+    return Renewed([lease.execution_id for lease in leases if (lease.execution_id, lease.epoch) in lost], times)
 
 
 async def release(

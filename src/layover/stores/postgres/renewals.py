@@ -1,6 +1,6 @@
 """Lease renewals from another thread, over a connection of their own.
 
-A connection that did not answer in time is closed: the next renewal opens another one.
+A connection that was silent for too long is not asked again: another one is opened.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from layover.ports.errors import StoreError
+from layover.ports.errors import StoreError, StoreUnavailable
 from layover.stores.postgres import claims
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.database import Transaction
@@ -16,7 +16,7 @@ from layover.stores.postgres.errors import OF_DRIVER, store_error
 from layover.stores.postgres.statements import statements
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import asyncpg
 
@@ -27,14 +27,23 @@ if TYPE_CHECKING:
 class PostgresRenewals:
     """Renews leases over one connection, on an event loop of its own."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, now: Callable[[], int] | None) -> None:
         self._address = address
+        self._now = now  # by the server's clock; None if nobody goes by that
         self._sql = statements(address.schema)
         self._runner = asyncio.Runner()
         self._connection: asyncpg.Connection | None = None
 
     def renew(self, instance: str, leases: Sequence[Lease], until: int, timeout: float) -> list[str]:
-        """Renew leases; return the executions that were lost."""
+        """Keep what is driven; return what was lost.
+
+        A connection from before may have gone silent: then another one is tried at once, for there is little time left.
+        """
+        if self._connection is not None:
+            try:
+                return self._runner.run(self._within(timeout, instance, leases, until))
+            except StoreUnavailable:
+                self._drop()
         return self._runner.run(self._within(timeout, instance, leases, until))
 
     def close(self) -> None:
@@ -47,7 +56,9 @@ class PostgresRenewals:
             async with asyncio.timeout(seconds):
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await connect(self._address, "layover leases")
-                return await claims.renew(Transaction(self._connection, self._sql), instance, leases, until)
+                length = None if self._now is None else until - self._now()
+                db = Transaction(self._connection, self._sql)
+                return (await claims.renew(db, instance, leases, until, length)).lost
         except StoreError:
             raise
         except OF_DRIVER as error:

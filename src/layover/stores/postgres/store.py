@@ -79,7 +79,9 @@ if TYPE_CHECKING:
     )
 
 _HEARTBEAT = 10  # seconds
-_GONE_AFTER = 30_000  # milliseconds without a heartbeat after which the name of an instance is free again
+_LOOKS, _BETWEEN_LOOKS = 40, 0.05  # for longer than a second, in seconds
+_NEVER = 2**63 - 1
+_GONE_AFTER = 30_000  # milliseconds without a word, and the name of an instance may be taken again
 
 _log = logging.getLogger("layover.postgres")
 
@@ -110,7 +112,7 @@ class PostgresStore(PostgresAccess):
             await self._set_clock(db)
             now = await self.now()
             await migrations.migrate(self.address, now)
-            await self._keep_up(db)
+            await self._join(db)
             now = await self.now()
             await _register(db, instance, now)
             self._instance = instance
@@ -185,11 +187,23 @@ class PostgresStore(PostgresAccess):
         asked_at = running()
         self._server_clock.hear(asked_at, await db.fetchval("server_time"))
 
-    async def _keep_up(self, db: Database) -> None:
-        """Take over the time of the latest heartbeat, if it is ahead of ours."""
-        latest = await db.fetchval("latest_heartbeat")
+    async def _join(self, db: Database) -> None:
+        """Have the time of the instances that live.
+
+        Where the server's clock does not tell it, they say it every second: what they said last may be old.
+        """
+        latest = await self._keep_up(db)
+        for _ in range(_LOOKS if self._server_clock.goes_ahead and self._clock is None else 0):
+            await asyncio.sleep(_BETWEEN_LOOKS)
+            if await self._keep_up(db) != latest:
+                return
+
+    async def _keep_up(self, db: Database) -> int | None:
+        """Have at least the time that instances had when they last said that they live; return that."""
+        latest: int | None = await db.fetchval("latest_heartbeat")
         if latest is not None:
             self._server_clock.keep_up(latest)
+        return latest
 
     async def _send_heartbeats(self, db: Database) -> None:
         """Send heartbeats until the task is cancelled."""
@@ -250,26 +264,47 @@ class PostgresStore(PostgresAccess):
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
         if self._local_instances is not None:
             await self._local_instances.look(claim.now)
-        is_told_by_server = self._clock is None  # else the clock of the server does not matter
-        is_any = claim.execution_id is None
-        if is_any and is_told_by_server and self._server_clock.has_leapt(claim.lease_until - claim.now):
-            # By a clock that was set forward every lease has expired. Living instances get time to renew theirs.
-            return Claims()
-        asked_at, leapt_at = running(), self._server_clock.leapt_at
-        found = await claims.claim(self._db, claim)
-        self._server_clock.hear(asked_at, found.server_time)
-        if self._server_clock.leapt_at != leapt_at:  # the other instances see it with their next claims
-            await self._db.fetchval("heartbeat", self._instance, self._server_clock.now())
+        asked_at = running()
+        found = await claims.claim(self._db, claim, self._takes_over_from(claim.lease_until - claim.now))
+        await self._hear(asked_at, found.times)
         return found.claims
+
+    def _takes_over_from(self, lease: int) -> int:
+        """Return from which time of the server's clock on leases that are over are taken.
+
+        When that clock was set, leases of instances which live are over by it: they get time to renew them.
+        """
+        if self._clock is not None:
+            return 0  # nobody goes by the server's clock, whatever that does
+        return _NEVER if self._server_clock.has_stepped(lease) else self._server_clock.least()
+
+    async def _hear(self, asked_at: int, times: claims.Times) -> None:
+        """Take over the times that a reply has brought along; what is new about them is for the others, too.
+
+        They have it with their next claims and renewals. If they cannot be told now, they are with the next heartbeat.
+        """
+        clock = self._server_clock
+        stepped_at = clock.stepped_at
+        clock.hear(asked_at, times.server_time)
+        if times.latest is not None:
+            clock.keep_up(times.latest)
+        if clock.stepped_at != stepped_at:
+            with suppress(StoreError):  # what the reply was about is done
+                await self._db.fetchval("heartbeat", self._instance, clock.now())
 
     async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
         """Renew leases."""
         check_ids(lease.execution_id for lease in leases)
-        return await claims.renew(self._db, instance, leases, until)
+        asked_at = running()
+        length = until - self._server_clock.now() if self._clock is None else None
+        found = await claims.renew(self._db, instance, leases, until, length)
+        if found.times is not None:
+            await self._hear(asked_at, found.times)
+        return found.lost
 
     def renewals(self) -> PostgresRenewals:
-        """Return a way to renew leases from another thread, over a connection of its own."""
-        return PostgresRenewals(self.address)
+        """Return a way to renew from another thread, over a connection of its own."""
+        return PostgresRenewals(self.address, self._server_clock.now if self._clock is None else None)
 
     async def release(
         self,

@@ -1,9 +1,13 @@
 -- name: claim_due
+-- What an instance drives is only taken over while the clock of the server shows at least $7.
 -- Skips locked heads, so a claim never waits. First come due heads, then those that wait for functions of the instance.
-WITH candidates AS MATERIALIZED (
+WITH clock AS MATERIALIZED (
+    SELECT (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+),
+candidates AS MATERIALIZED (
     SELECT execution_id, wake_at, priority
     FROM layover.heads
-    WHERE wake_at <= $1::bigint
+    WHERE wake_at <= $1::bigint AND (owner IS NULL OR (SELECT now FROM clock) >= $7::bigint)
     ORDER BY wake_at, execution_id
     LIMIT 4 * $4::integer
 ),
@@ -43,7 +47,7 @@ claimed AS (
 SELECT
     c.execution_id, c.workflow, c.status, c.priority, c.last_seq, c.last_epoch, c.epoch, c.owner, c.wake_at,
     c.commands_seq, c.commands_done, c.takeovers, c.missing, c.missing_since, c.paused_at, c.taken_over,
-    n.next_due, n.now
+    n.next_due, n.now, n.latest
 FROM (
     SELECT
         (
@@ -53,18 +57,23 @@ FROM (
             ORDER BY h.wake_at
             LIMIT 1
         ) AS next_due,
-        greatest(
-            (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint, (SELECT max(i.seen_at) FROM layover.instances AS i)
-        ) AS now
+        (SELECT now FROM clock) AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
 ) AS n
 LEFT JOIN claimed AS c ON TRUE
 ORDER BY c.kind, c.place, c.execution_id
 
 -- name: claim_one
-WITH found AS MATERIALIZED (
+-- What an instance drives is only taken over while the clock of the server shows at least $5.
+WITH clock AS MATERIALIZED (
+    SELECT (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+),
+found AS MATERIALIZED (
     SELECT h.execution_id, h.owner
     FROM layover.heads AS h
-    WHERE h.execution_id = $4::uuid AND (h.owner IS NULL OR h.wake_at <= $1::bigint)
+    WHERE h.execution_id = $4::uuid AND (
+        h.owner IS NULL OR (h.wake_at <= $1::bigint AND (SELECT now FROM clock) >= $5::bigint)
+    )
     FOR NO KEY UPDATE
 ),
 claimed AS (
@@ -81,7 +90,7 @@ claimed AS (
 SELECT
     c.execution_id, c.workflow, c.status, c.priority, c.last_seq, c.last_epoch, c.epoch, c.owner, c.wake_at,
     c.commands_seq, c.commands_done, c.takeovers, c.missing, c.missing_since, c.paused_at, c.taken_over,
-    n.next_due, n.now
+    n.next_due, n.now, n.latest
 FROM (
     SELECT
         (
@@ -91,15 +100,20 @@ FROM (
             ORDER BY h.wake_at
             LIMIT 1
         ) AS next_due,
-        greatest(
-            (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint, (SELECT max(i.seen_at) FROM layover.instances AS i)
-        ) AS now
+        (SELECT now FROM clock) AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
 ) AS n
 LEFT JOIN claimed AS c ON TRUE
 
 -- name: renew_leases
+-- A lease lasts until $4, and for at least $5 by the latest time that an instance has.
 -- Skips locked heads and reports them as busy. A renewal that was overtaken by a later one must not shorten the lease.
-WITH given AS MATERIALIZED (
+WITH clock AS MATERIALIZED (
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+),
+given AS MATERIALIZED (
     SELECT * FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
 ),
 locked AS MATERIALIZED (
@@ -111,7 +125,7 @@ locked AS MATERIALIZED (
 ),
 renewed AS (
     UPDATE layover.heads AS h
-    SET wake_at = greatest(h.wake_at, $4::bigint)
+    SET wake_at = greatest(h.wake_at, $4::bigint, (SELECT greatest(now, latest) FROM clock) + $5::bigint)
     FROM locked AS l
     WHERE h.execution_id = l.execution_id AND l.ours
 )
@@ -119,13 +133,20 @@ SELECT
     g.execution_id,
     g.epoch,
     (g.execution_id IN (SELECT execution_id FROM locked)) IS NOT TRUE
-        AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy
-FROM given AS g
-WHERE ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE
+        AND (SELECT TRUE FROM layover.heads AS h WHERE h.execution_id = g.execution_id) IS TRUE AS busy,
+    c.now,
+    c.latest
+FROM clock AS c
+LEFT JOIN given AS g ON ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE
 
 -- name: renew_leases_waiting
 -- The last try: waits for locked heads.
-WITH given AS MATERIALIZED (
+WITH clock AS MATERIALIZED (
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+),
+given AS MATERIALIZED (
     SELECT * FROM unnest($2::uuid[], $3::integer[]) AS g (execution_id, epoch)
 ),
 locked AS MATERIALIZED (
@@ -137,13 +158,13 @@ locked AS MATERIALIZED (
 ),
 renewed AS (
     UPDATE layover.heads AS h
-    SET wake_at = greatest(h.wake_at, $4::bigint)
+    SET wake_at = greatest(h.wake_at, $4::bigint, (SELECT greatest(now, latest) FROM clock) + $5::bigint)
     FROM locked AS l
     WHERE h.execution_id = l.execution_id AND l.ours
 )
-SELECT g.execution_id, g.epoch, FALSE AS busy
-FROM given AS g
-WHERE ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE
+SELECT g.execution_id, g.epoch, FALSE AS busy, c.now, c.latest
+FROM clock AS c
+LEFT JOIN given AS g ON ((g.execution_id, g.epoch) IN (SELECT execution_id, epoch FROM locked WHERE ours)) IS NOT TRUE
 
 -- name: release_leases
 -- Unread commands make the execution due at once, unless it is held back.
