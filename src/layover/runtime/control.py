@@ -23,6 +23,7 @@ from layover.core.payloads import plain
 from layover.core.people import Person, Refusal, Rules, check_delegation
 from layover.core.plan import planned_at
 from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, UnknownNode, WrongState
 from layover.runtime.executions import Executions
@@ -322,6 +323,8 @@ class Control(Executions):
                 kept = await self._loaded(head.execution_id)
             kept = await instance.driver.timed(claimed.head, kept)
             is_repeated = await self._is_repeated(head.execution_id, act)  # it may have been meanwhile
+            if instance.driver.is_over(lease_until):
+                raise StoreUnavailable("It took longer than a lease to take it up.", code="too_slow")
             refused = None if is_repeated or decide(kept.state, command, now) else _does_not_fit(kept.state, command)
             goes_on = not is_repeated and refused is None
             message = instance.beginning.ask_again(kept.state, claimed.head.priority) if goes_on else None

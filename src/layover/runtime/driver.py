@@ -201,7 +201,19 @@ class Driver:
         _log.log(level, "load_failed execution=%s error=%s", claimed.head.execution_id, error)
         await self._release_for_later([_lease(claimed)], _RETRY_READING if unanswered else _RETRY_LATER)
 
+    def is_over(self, lease_until: int) -> bool:
+        """Return whether a lease may have run out before anything was begun under it, because replies came late.
+
+        What it is for is not driven then: a claim of our own that is on its way may take it over.
+        """
+        return lease_until <= self.clock.latest()
+
     async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
+        if self.is_over(lease_until):
+            now = self.clock.now()
+            await self._release([_lease(claimed)], now)
+            self.hint(now)
+            return
         wakes = wake_at(kept.state)
         missing = missing_types(kept.state, self.caller.can_run)
         is_known = missing == claimed.head.missing  # else a leg writes it down, with since when
