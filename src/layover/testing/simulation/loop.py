@@ -6,25 +6,30 @@ a machine does. When nobody has anything to do, time goes on to the next moment 
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from asyncio import base_events
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
 from layover.testing.simulation.lives import LIFE
 
 if TYPE_CHECKING:
-    import asyncio
     from random import Random
 
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.trace import Trace
 
 _A_STEP = 0.000_02  # seconds: nothing takes no time
+_LOOKED_AT = 1_000  # steps beyond the most: who makes them is told
 
 
 class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
     """Nobody has anything to do, and nobody waits for a moment: nothing will ever happen again."""
+
+
+class Endless(RuntimeError):  # noqa: N818 - it says what the run is
+    """More steps are made than any run needs: whoever makes them waits for nothing."""
 
 
 class SimulatedLoop(base_events.BaseEventLoop):
@@ -35,7 +40,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
     _scheduled: list[Any]
     _stopping: bool
 
-    def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False) -> None:
+    def __init__(self, chance: Random, trace: Trace, *, shuffled: bool = False, most_steps: int = 10**12) -> None:
         super().__init__()
         self._chance = chance
         self._trace = trace
@@ -44,6 +49,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._lanes: dict[Life | None, deque[Any]] = {}
         self._buried: list[Any] = []
         self.steps = 0
+        self._most_steps = most_steps
+        self._last: Counter[str] = Counter()  # who made the steps beyond the most
 
     def time(self) -> float:
         """Return the time, in seconds since the beginning."""
@@ -74,7 +81,18 @@ class SimulatedLoop(base_events.BaseEventLoop):
         callback = handle._callback  # noqa: SLF001 - what it is called is part of what happened
         name = getattr(callback, "__qualname__", None) or type(callback).__name__
         self._trace.step(f"{self._now:.6f}{life.name if life is not None else ''}{name}")
+        if self.steps > self._most_steps:
+            self._goes_on_and_on(life, callback, name)
         handle._run()  # noqa: SLF001 - as the loop of the standard library does
+
+    def _goes_on_and_on(self, life: Life | None, callback: Any, name: str) -> None:
+        """Look who still makes steps, and end the run."""
+        task = getattr(callback, "__self__", None)
+        what = getattr(task.get_coro(), "__qualname__", name) if isinstance(task, asyncio.Task) else name
+        self._last[f"{what} of {life.name if life is not None else 'nobody'}"] += 1
+        if self.steps > self._most_steps + _LOOKED_AT:
+            often = ", ".join(f"{one} ({count})" for one, count in self._last.most_common(3))
+            raise Endless(f"{self._most_steps:,} steps, and no end; the last {_LOOKED_AT:,} are mostly {often}")
 
     def _able(self) -> list[Life | None]:
         """Return the lives that have something to do now."""

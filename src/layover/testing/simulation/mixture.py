@@ -53,6 +53,7 @@ class Mixture:
     shuffled: bool = False
     hints: bool = True
     settings: Settings = field(default_factory=Settings)
+    most_steps: int = 2_000_000  # many times what any run needs
 
     def without(self, fault: str) -> Mixture:
         """Return the same without one kind of fault."""

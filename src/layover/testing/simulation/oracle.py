@@ -37,6 +37,7 @@ LAWS = {
     "POISON_CONTAINED": "A call that kills its instance is not made for ever.",
     "INNOCENT_GOES_ON": "Nobody fails for what a neighbour did.",
     "LIVENESS": "Some time after the last fault everything is closed, or held by a person.",
+    "NO_LIVELOCK": "Nobody makes steps for ever without getting anywhere.",
     "ENDS_OR_SAYS_WHY": "What stands still can say why.",
     "PROMPT": "What is due is taken up soon.",
     "VERIFY": "The history checker finds nothing.",

@@ -15,7 +15,7 @@ from layover.ports.records import CLOSED
 from layover.runtime.engine import Engine
 from layover.stores.memory.database import MemoryDatabase
 from layover.testing.simulation.lives import LIFE, Killed, Life
-from layover.testing.simulation.loop import SimulatedLoop
+from layover.testing.simulation.loop import Deadlocked, Endless, SimulatedLoop
 from layover.testing.simulation.machine import SimulatedMachine
 from layover.testing.simulation.mishaps import Mishaps
 from layover.testing.simulation.oracle import Oracle
@@ -65,7 +65,9 @@ class World:
         self.scenario = scenario
         self.chance = Random(seed)  # noqa: S311 - chance, not secrets
         self.trace = Trace(keeps_lines=traces)
-        self.loop = SimulatedLoop(self.chance, self.trace, shuffled=mixture.shuffled)
+        self.loop = SimulatedLoop(
+            self.chance, self.trace, shuffled=mixture.shuffled, most_steps=mixture.most_steps
+        )
         self.heals_at = mixture.minutes * 60
         self.down_until = 0.0
         self._calendar = self._ahead = 0  # milliseconds by which the clock was stepped, and the time is ahead
@@ -262,6 +264,9 @@ class World:
         self.loop.set_exception_handler(self._unhandled)
         try:
             self.loop.run_until_complete(self.outside.begin(self._play()))
+            return self._ran()
+        except (Endless, Deadlocked) as error:
+            self.oracle.breaks("NO_LIVELOCK", str(error))
             return self._ran()
         finally:
             commit_points.watch(None)
