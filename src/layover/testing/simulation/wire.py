@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _PER_SECOND = 500.0  # a message takes 2 ms, more or less
 _SLOW_PER_SECOND = 2.0
 _LEASING = ("claim", "answer", "release")
+_LIMITING = ("admit", "free", "commit")
 _LONG = 1.0  # seconds: who waits longer for a reply has been disturbed
 
 
@@ -132,6 +133,8 @@ class Wire:
         if owners and not self._life.dead:
             for one in found.claimed:
                 oracle.claimed(self._life, one.head.execution_id, owners.get(one.head.execution_id))
+        if name in _LIMITING:
+            oracle.limits.look()
         return found
 
     def _done(self, reply: asyncio.Future[Any], fate: Fate, doing: asyncio.Task[Any]) -> None:

@@ -18,7 +18,9 @@ from layover.testing.simulation.lives import LIFE, Killed, Life
 from layover.testing.simulation.loop import Deadlocked, Endless, SimulatedLoop
 from layover.testing.simulation.machine import SimulatedMachine
 from layover.testing.simulation.mishaps import Mishaps
+from layover.testing.simulation.operators import Operators
 from layover.testing.simulation.oracle import Oracle
+from layover.testing.simulation.outsiders import Outsiders
 from layover.testing.simulation.people import People
 from layover.testing.simulation.trace import Trace
 from layover.testing.simulation.wire import Wire
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
+    from layover.testing.simulation.lockstep import Lockstep
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken
     from layover.testing.simulation.scenario import Scenario
@@ -75,12 +78,14 @@ class World:
         self.database = MemoryDatabase(clock=self._database_time)
         self.server, self.outside = Life("database", self), Life("people", self)
         self.lives: list[Life] = []
+        self.threads: dict[Lockstep, None] = {}  # of functions that are not async, and have not returned
         self.counts: Counter[str] = Counter()
+        self.ledger: dict[str, None] = {}  # what functions have done outside, for those who look
         self.oracle = Oracle(self)
         self._wires: dict[Life, Wire] = {}
         self._mishaps = Mishaps(self)
         self.stop = self._mishaps.stop
-        self._people = People(self)
+        self._people, self.outsiders, self._operators = People(self), Outsiders(self), Operators(self)
 
     def _database_time(self) -> int:
         return _BEGINNING + self._ahead + int(self.loop.time() * 1000)
@@ -207,6 +212,16 @@ class World:
 
     # People
 
+    def patience(self) -> float | None:
+        """Return after how many seconds somebody hangs up, if they do."""
+        if self.loop.time() > self.heals_at or self.chance.random() >= self.mixture.hang_ups:
+            return None
+        return self.chance.expovariate(50 if self.chance.random() < 0.7 else 1)
+
+    def is_rash(self) -> bool:
+        """Return whether somebody does what is of no use, or too much."""
+        return self.loop.time() < self.heals_at and self.chance.random() < self.mixture.rash
+
     async def ask(
         self,
         make: Callable[[Engine], Awaitable[T]],
@@ -275,6 +290,8 @@ class World:
             for life in self.lives:
                 self.loop.bury(life)
             self.loop.close()
+            for thread in list(self.threads):
+                thread.kill()
 
     async def _play(self) -> None:
         for number in range(self.mixture.instances):
@@ -282,13 +299,16 @@ class World:
         await asyncio.sleep(1)
         for workflow in self.scenario.workflows:
             await self._register(workflow)
-        self._people.begin()
+        for crowd in (self._people, self.outsiders, self._operators):
+            crowd.begin()
         self._mishaps.begin()
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
             await asyncio.sleep(_LOOKS_EVERY)
             self.oracle.look()
-            if self.loop.time() > self.heals_at + _TO_RECOVER and await self._people.have_finished():
-                break
+            if self.loop.time() > self.heals_at + _TO_RECOVER:
+                await self._operators.let_go()
+                if self._people.have_started and self.is_over():
+                    break
         await self.oracle.final()
 
     async def _register(self, workflow: Any) -> None:
@@ -304,7 +324,8 @@ class World:
 
     def _ran(self) -> Ran:
         database = self.database
-        for table in (database.heads, database.logs, database.points, database.outbox, database.commands):
+        tables = (database.heads, database.logs, database.points, database.outbox, database.commands, database.signals)
+        for table in tables:
             self.trace.step(repr(sorted(table.items(), key=lambda item: str(item[0]))))
         return Ran(
             seed=self.seed,
