@@ -358,4 +358,6 @@ class _LogWatch(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, Killed) or str(record.msg).startswith("append_unwritable"):
             return  # it was done from outside
+        if str(record.msg).startswith("execution_unwritable") and "It is refused." in record.getMessage():
+            return  # the same
         self._world.oracle.breaks("NO_INTERNAL_ERROR", f"{record.getMessage()} {error!r}"[:300])
