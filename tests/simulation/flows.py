@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from layover.testing.simulation.scenario import Scenario, Start
 from tests.simulation.functions import FUNCTIONS, PROBES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from random import Random
 
     from layover.ports.records import PointRow
@@ -205,9 +206,15 @@ WORKFLOWS: list[dict[str, Any]] = [
 _NAMES = [str(one["name"]) for one in WORKFLOWS]
 
 
-def _start(chance: Random, number: int) -> Start:
+def _start(chance: Random, number: int, names: Sequence[str] = _NAMES) -> Start:
     key = str(number) if chance.random() < 0.5 else None
-    return Start(chance.choice(_NAMES), {"n": number}, key)
+    return Start(chance.choice(names), {"n": number}, key)
+
+
+def _focus(chance: Random) -> Callable[[Random, int], Start]:
+    """Start everything, or many of a few: only then they get into each other's way."""
+    names = chance.sample(_NAMES, chance.choice((2, 5, len(_NAMES))))
+    return partial(_start, names=names)
 
 
 def _twin(_chance: Random, start: Start) -> Start:
@@ -241,6 +248,7 @@ EVERYTHING = Scenario(
     _start,
     _answer,
     probes=PROBES,
+    focus=_focus,
     rewinds=True,
     deploy=_deploy,
     signals=_signals,

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from layover.testing.simulation.world import World
 
 _WILD = (SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, BaseException)
+_FAULTS = (
+    "failing_calls",
+    "hanging_calls",
+    "stubborn_calls",
+    "wild_calls",
+    "unwritable_calls",
+    "blocking_calls",
+    "deadly_calls",
+)
 _UNWRITABLE = (object(), float("nan"), "\ud800", {1: 2}, "x" * 1_100_000)
 
 
@@ -35,27 +44,37 @@ def _does(context: CallContext, key: str) -> str:
 async def work(context: NodeContext, n: int = 0) -> object:
     """Take a while, and do what the seed says."""
     life, world = _here()
-    chance, mixture, is_faulty = world.chance, world.mixture, world.loop.time() < world.heals_at
-    draw = chance.random()
-    if (draw := draw - mixture.failing_calls) < 0:
-        raise ValueError("as it happens")
-    if is_faulty and (draw := draw - mixture.hanging_calls) < 0:
-        await asyncio.Event().wait()
-    if is_faulty and (draw := draw - mixture.stubborn_calls) < 0:
-        await _not_to_be_stopped(world, chance.uniform(5, 60))
-    if is_faulty and (draw := draw - mixture.wild_calls) < 0:
-        raise world.counted("wild_calls", chance.choice(_WILD))
-    if is_faulty and (draw := draw - mixture.unwritable_calls) < 0:
-        return world.counted("unwritable_calls", chance.choice(_UNWRITABLE))
-    if is_faulty and (draw := draw - mixture.blocking_calls) < 0:
-        world.stop(life, chance.expovariate(1 / 4))
-        await asyncio.sleep(0)
-    if is_faulty and draw - mixture.deadly_calls < 0:
-        world.oracle.kills[context.execution_id, context.context_id] += 1
-        world.crash(life, "killed by a function")
-        await asyncio.Event().wait()
+    chance = world.chance
+    match _drawn(world):
+        case "failing_calls":
+            raise ValueError("as it happens")
+        case "hanging_calls":
+            await asyncio.Event().wait()
+        case "stubborn_calls":
+            await _not_to_be_stopped(world, chance.uniform(5, 60))
+        case "wild_calls":
+            raise world.counted("wild_calls", chance.choice(_WILD))
+        case "unwritable_calls":
+            return world.counted("unwritable_calls", chance.choice(_UNWRITABLE))
+        case "blocking_calls":
+            world.stop(life, chance.expovariate(1 / 4))
+            await asyncio.sleep(0)
+        case "deadly_calls":
+            world.oracle.kills[context.execution_id, context.context_id] += 1
+            world.crash(life, "killed by a function")
+            await asyncio.Event().wait()
     await asyncio.sleep(chance.expovariate(1) if chance.random() < 0.8 else chance.uniform(2, 15))
     return n
+
+
+def _drawn(world: World) -> str:
+    """Return what goes wrong with a call, if anything does; some go on failing after all else is healed."""
+    draw, is_faulty = world.chance.random(), world.loop.time() < world.heals_at
+    for name in _FAULTS if is_faulty else _FAULTS[:1]:
+        draw -= getattr(world.mixture, name)
+        if draw < 0:
+            return name
+    return ""
 
 
 async def _not_to_be_stopped(world: World, seconds: float) -> None:

@@ -60,6 +60,7 @@ class Mixture:
     drift: float = 0.000_5  # by which clocks are fast or slow
     shuffled: bool = False
     hints: bool = True
+    operations: float = 8.0  # seconds between what operators do
     settings: Settings = field(default_factory=Settings)
     most_steps: int = 2_000_000  # many times what any run needs
 
@@ -114,6 +115,7 @@ def drawn(seed: int, **fixed: Any) -> Mixture:
         executions=of((10, 30, 60)),
         minutes=of((5, 10)),
         hints=hints,
+        operations=of((1.0, 4.0, 16.0)),
         settings=Settings(
             lease_ttl=of((2_000, 5_000, 10_000, 30_000)),
             executions=of((3, 1_000)),

@@ -43,7 +43,7 @@ class Operators:
         """Hold executions, and let them go; cancel and retry a few."""
         world = self._world
         while True:
-            await asyncio.sleep(world.chance.expovariate(1 / 8))
+            await asyncio.sleep(world.chance.expovariate(1 / world.mixture.operations))
             if world.database.heads:
                 await self._act_on(world.chance.choice(list(world.database.heads)), world.chance.random())
 

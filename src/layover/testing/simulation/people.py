@@ -45,7 +45,7 @@ class People:
         mixture = world.mixture
         for number in range(mixture.executions):
             await asyncio.sleep(world.chance.expovariate(mixture.executions / (mixture.minutes * 50)))
-            start = world.scenario.start(world.chance, number)
+            start = world.start(world.chance, number)
             world.outsiders.expect(start)
             wait: Literal["rest"] | None = "rest" if world.chance.random() < _WAITS else None
             world.outside.begin(self._begin_one(start, wait))

@@ -38,6 +38,8 @@ class Scenario:
     start: Callable[[Random, int], Start]  # the nth of them
     answer: Callable[[Random, PointRow], object] = _answer  # to a form; and the reply to a callback
     probes: Mapping[str, AnyFunction] = field(default_factory=dict)
+    # What one seed starts, if it is not all of it
+    focus: Callable[[Random], Callable[[Random, int], Start]] | None = None
     cancels: bool = True  # people cancel some executions
     rewinds: bool = False  # and take others back
     # The nth new version of one of the workflows, registered while executions run

@@ -80,6 +80,7 @@ class World:
         self.lives: list[Life] = []
         self.threads: dict[Lockstep, None] = {}  # of functions that are not async, and have not returned
         self.counts: Counter[str] = Counter()
+        self.start = scenario.start if scenario.focus is None else scenario.focus(self.chance)
         self.ledger: dict[str, None] = {}  # what functions have done outside, for those who look
         self.oracle = Oracle(self)
         self._wires: dict[Life, Wire] = {}
