@@ -214,6 +214,11 @@ def _start(chance: Random, number: int, names: Sequence[str] = _NAMES) -> Start:
 def _focus(chance: Random) -> Callable[[Random, int], Start]:
     """Start everything, or many of a few: only then they get into each other's way."""
     names = chance.sample(_NAMES, chance.choice((2, 5, len(_NAMES))))
+    return only(*names)
+
+
+def only(*names: str) -> Callable[[Random, int], Start]:
+    """Return what starts nothing but some workflows."""
     return partial(_start, names=names)
 
 

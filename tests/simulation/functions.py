@@ -60,7 +60,7 @@ async def work(context: NodeContext, n: int = 0) -> object:
             world.stop(life, chance.expovariate(1 / 4))
             await asyncio.sleep(0)
         case "deadly_calls":
-            world.oracle.kills[context.execution_id, context.context_id] += 1
+            world.oracle.kills_instance(context.execution_id, context.context_id)
             world.crash(life, "killed by a function")
             await asyncio.Event().wait()
     await asyncio.sleep(chance.expovariate(1) if chance.random() < 0.8 else chance.uniform(2, 15))

@@ -23,10 +23,6 @@ async def look_at_the_end(world: World, oracle: Oracle) -> None:
         oracle.promises.look_at_log(id_, oracle.log(id_))
         await _look_at(world, oracle, id_, head)
     _look_at_children(world, oracle)
-    most = world.mixture.settings.max_takeovers
-    for (id_, node), count in oracle.kills.items():
-        if count > 2 * most:
-            oracle.breaks("POISON_CONTAINED", f"{node} of {id_} has ended {count} instances; {most} are allowed")
     store = MemoryStore(database)
     await store.open("oracle")
     for one in await violations(store):

@@ -33,6 +33,7 @@ __all__ = ["LAWS", "Broken", "Oracle"]
 
 _IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
 _STANDINGS_COUNT = 1_000  # milliseconds within which every instance knows that a workflow is paused
+_TAKEN_UP = ev.LegStarted | ev.NodeScheduled | ev.NodeStarted | ev.NodeInDoubt
 _STATUSES: dict[type[ev.Event], str] = {
     ev.ExecutionCompleted: "completed",
     ev.ExecutionFailed: "failed",
@@ -60,6 +61,7 @@ class Oracle:
         self.broken: dict[str, Broken] = {}  # the first of each law
         self.held: dict[str, None] = {}  # executions whose pause was told
         self.kills: Counter[tuple[str, str]] = Counter()  # instances, by the call that ended them
+        self._kills_at: dict[str, list[int]] = {}  # how far the log went, by execution
         self.promises = Promises(self)
         self.limits = Limits(world, self)
         self._timeliness = Timeliness(world, self)
@@ -247,6 +249,16 @@ class Oracle:
         if other.dead or other.instance is None or other.faulty_until > self._world.loop.time() - lease - _IN_TOUCH:
             return False
         return out.worker is not None and not out.stopped
+
+    def kills_instance(self, execution_id: str, node: str) -> None:
+        """Take note that a call ends its instance: it may do so as often in a row as is allowed, and once more."""
+        self.kills[execution_id, node] += 1
+        events, kills = self.log(execution_id), self._kills_at.setdefault(execution_id, [])
+        kills.append(len(events))
+        progress = max((n for n, one in enumerate(events) if not isinstance(one, _TAKEN_UP)), default=-1)
+        count, most = sum(at > progress + 1 for at in kills), self._world.mixture.settings.max_takeovers
+        if count > most + 1:
+            self.breaks("POISON_CONTAINED", f"{node} of {execution_id} has ended {count} instances in a row")
 
     def does(self, life: Life, execution_id: str, node: str, key: str) -> None:
         """Look at something that a function is about to do once, under a key: it is not recorded yet.
