@@ -135,7 +135,13 @@ WORKFLOWS: list[dict[str, Any]] = [
     # Journals
     _flow("recorded", _node("rec", "recorder", "w"), _node("w", "work")),
     _flow("blocking", _node("rec", "blocking_recorder", "b"), _node("b", "threaded")),
-    _flow("recorded_leg", _node("q", "quick", "rec"), _node("rec", "recorder", "w"), _node("w", "work"), durability="leg"),
+    _flow(
+        "recorded_leg",
+        _node("q", "quick", "rec"),
+        _node("rec", "recorder", "w"),
+        _node("w", "work"),
+        durability="leg",
+    ),
     # Limits
     _flow("rated", _node("w", "work"), rate={"limit": 2, "per": "20s"}, concurrency={"limit": 3}),
     _flow("refusing", _node("w", "work"), concurrency={"limit": 1, "on_conflict": "reject"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
@@ -82,10 +83,8 @@ async def _not_to_be_stopped(world: World, seconds: float) -> None:
     world.counts["stubborn_calls"] += 1
     until = world.loop.time() + seconds
     while world.loop.time() < until:
-        try:
+        with suppress(asyncio.CancelledError):
             await asyncio.sleep(until - world.loop.time())
-        except asyncio.CancelledError:
-            pass
 
 
 async def quick(n: int = 0) -> int:

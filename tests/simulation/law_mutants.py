@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
+from layover.core.engine.answers import reserve
 from layover.nodes.journal import Journal
 from layover.runtime import beginning, caller, commit_retrier, plans, switchboard
 from layover.stores.memory import claiming, commanding, limiting, signalling
@@ -31,7 +32,7 @@ class LawMutant(NamedTuple):
 
 
 _begin_child, _startable, _of = beginning.Beginning.begin_child, plans.Plans.startable, plans.Plans.of
-_keep, _enqueue, _reserve, _take = signalling.keep, commanding.enqueue, commanding.reserve, claiming._take  # noqa: SLF001 - to be broken
+_keep, _enqueue, _take = signalling.keep, commanding.enqueue, claiming._take  # noqa: SLF001 - to be broken
 
 
 async def _another_child(self: beginning.Beginning, parent: str, _child: str, start: Start) -> None:
@@ -68,7 +69,7 @@ def _callbacks_are_new(db: MemoryDatabase, commands: Sequence[Enqueue], now: int
 
 
 def _is_always_open(point: Point, schema: object, answer: Answer, now: int) -> Any:
-    return _reserve(replace(point, status="open"), schema, answer, now)
+    return reserve(replace(point, status="open"), schema, answer, now)
 
 
 def _forgets_the_first(
@@ -106,9 +107,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
     "a journal forgets what threads did": LawMutant(
         ("RECORDED_ONCE",), ("blocking",), [(caller, "Journal", _forgets_the_first)], {}
     ),
-    "there is always a slot": LawMutant(
-        ("LIMIT_HOLDS",), ("limited",), [(limiting, "_has_room", lambda *_: True)], {}
-    ),
+    "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limiting, "_has_room", lambda *_: True)], {}),
     "a child is another each time": LawMutant(
         ("CHILD_ONCE",), ("family",), [(beginning.Beginning, "begin_child", _another_child)], {"lost_replies": 0.1}
     ),

@@ -1,4 +1,4 @@
-"""A runtime that breaks a promise to those outside breaks the law that is named for it, and an unbroken one does not."""
+"""A runtime that breaks a promise to those outside breaks the law that is named for it; an unbroken one does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.testing.simulation.mixture import Mixture, drawn
+from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.running import run
 from tests.simulation.flows import EVERYTHING, only
 from tests.simulation.law_mutants import LAW_MUTANTS, LawMutant
@@ -20,7 +20,7 @@ _SEEDS = range(1, 9)
 
 
 def _ran(mutant: LawMutant, seed: int) -> Ran:
-    mixture: Mixture = replace(drawn(seed, executions=20, minutes=5), **mutant.overdone)
+    mixture = drawn(seed, executions=20, minutes=5, **mutant.overdone)
     return run(seed, replace(EVERYTHING, focus=None, start=only(*mutant.workflows)), mixture)
 
 

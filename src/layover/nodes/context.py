@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
@@ -18,8 +20,7 @@ from layover.nodes.pulse import Pulse
 from layover.nodes.questions import answer_as, milliseconds, schema_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from concurrent.futures import Future
+    from collections.abc import Coroutine
 
     from layover.nodes.questions import Length
 

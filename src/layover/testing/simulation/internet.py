@@ -31,9 +31,7 @@ class Internet(aiohttp.BaseConnector):
         super().__init__(force_close=True, limit=0, loop=life.loop)
         self._life = life
 
-    async def _create_connection(
-        self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
-    ) -> ResponseHandler:
+    async def _create_connection(self, req: aiohttp.ClientRequest, *_: object) -> ResponseHandler:
         """Connect to a server, if there is one."""
         world = self._life.world
         fault = ""
@@ -82,7 +80,7 @@ class _Server(asyncio.Transport):
 
     resume_reading = pause_reading
 
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
+    def get_extra_info(self, name: str, default: Any = None) -> Any:  # noqa: ARG002 - all are the same
         """Tell nothing about a socket that is none."""
         return default
 

@@ -81,13 +81,14 @@ class _SimulatedThreads(Threads):
 
     def _do(self, work: Work) -> None:
         """Have a function run until it returns, or waits for something."""
-        tell: list[Callable[[], None]] = []
+        told: list[Callable[[], None]] = []
 
         def ended() -> None:
             self._world.threads.pop(thread)
-            self._loop.call_later(self._world.chance.expovariate(_CALLS_PER_SECOND), self._ended, work, *tell)
+            (tell,) = told
+            self._loop.call_later(self._world.chance.expovariate(_CALLS_PER_SECOND), self._ended, work, tell)
 
-        thread = Lockstep(lambda: tell.append(done(work)), ended)
+        thread = Lockstep(lambda: told.append(done(work)), ended)
         self._world.threads[thread] = None
         thread.begin()
 

@@ -10,6 +10,7 @@ from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Any
 
     from layover.runtime.engine import Engine
     from layover.runtime.views import Execution
@@ -111,16 +112,22 @@ class Operators:
             names = sorted({one.workflow for one in world.database.versions})
             if world.loop.time() > world.heals_at or not names:
                 return
-            name, running = world.chance.choice(names), world.chance.random() < 0.5
-            world.counts["workflow_pauses"] += 1
-            await world.ask(
-                lambda engine: engine.pause_workflow(name, "look", running=running),
-                lambda moved: world.oracle.workflow_paused(name, moved, running=running),
-                world.patience(),
-            )
-            await asyncio.sleep(world.chance.expovariate(1 / 20))
-            world.oracle.workflow_resumes(name)
-            await world.ask(lambda engine: engine.resume_workflow(name), None, world.patience())
+            await self._hold_workflow(world.chance.choice(names), running=world.chance.random() < 0.5)
+
+    async def _hold_workflow(self, name: str, *, running: bool) -> None:
+        world = self._world
+        world.counts["workflow_pauses"] += 1
+        await world.ask(
+            lambda engine: engine.pause_workflow(name, "look", running=running),
+            lambda moved: world.oracle.workflow_paused(name, moved, running=running),
+            world.patience(),
+        )
+        await asyncio.sleep(world.chance.expovariate(1 / 20))
+        await self._resume_workflow(name, world.patience())
+
+    async def _resume_workflow(self, name: str, patience: float | None = None) -> None:
+        self._world.oracle.workflow_resumes(name)
+        await self._world.ask(lambda engine: engine.resume_workflow(name), None, patience)
 
     async def _deploy(self, make: Callable[..., object]) -> None:
         """Register new versions while executions of older ones run."""
@@ -131,8 +138,10 @@ class Operators:
                 return
             self._deployed += 1
             world.counts["deployments"] += 1
-            definition = make(world.chance, self._deployed)
-            await world.ask(lambda engine: engine.register(definition), None, world.patience())  # type: ignore[arg-type]
+            await self._register(make(world.chance, self._deployed))
+
+    async def _register(self, definition: Any) -> None:
+        await self._world.ask(lambda engine: engine.register(definition), None, self._world.patience())
 
     # The end
 
@@ -143,8 +152,7 @@ class Operators:
             return
         for name, standing in list(world.database.standings.items()):
             if standing.state == "paused":
-                world.oracle.workflow_resumes(name)
-                await world.ask(lambda engine, name=name: engine.resume_workflow(name))  # type: ignore[misc]
+                await self._resume_workflow(name)
         for id_, head in list(world.database.heads.items()):
             if head.status == "paused":
                 await self.resume(id_)

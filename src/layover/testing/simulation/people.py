@@ -119,12 +119,15 @@ class People:
         while True:
             await asyncio.sleep(world.chance.expovariate(1 / 5))
             if world.database.heads:
-                id_ = world.chance.choice(list(world.database.heads))
-                if world.chance.random() < 0.5:
-                    await world.ask(lambda engine: engine.get(id_), lambda view: world.oracle.told("get", view))
-                elif world.database.heads[id_].status not in CLOSED:
-                    await world.ask(
-                        lambda engine: engine.wait(id_, "rest"),
-                        lambda view: world.oracle.told("wait", view),
-                        world.chance.uniform(0, 20),
-                    )
+                await self._look_at(world.chance.choice(list(world.database.heads)))
+
+    async def _look_at(self, id_: str) -> None:
+        world = self._world
+        if world.chance.random() < 0.5:
+            await world.ask(lambda engine: engine.get(id_), lambda view: world.oracle.told("get", view))
+        elif world.database.heads[id_].status not in CLOSED:
+            await world.ask(
+                lambda engine: engine.wait(id_, "rest"),
+                lambda view: world.oracle.told("wait", view),
+                world.chance.uniform(0, 20),
+            )

@@ -157,9 +157,10 @@ def _is_given_up(events: Sequence[ev.AnyEvent], point: str) -> bool:
     for one in events:
         if isinstance(one, ev.PausePointOpened) and one.point == point:
             is_open = True
+        elif isinstance(one, ev.PausePointCancelled):
+            if one.point == point:
+                return True
         elif is_open and isinstance(one, _ENDS | ev.NodeRewound):
-            return True
-        elif isinstance(one, ev.PausePointCancelled) and one.point == point:
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""What must happen soon: what is owned is driven, and what is due is taken up, unless something was done to prevent it."""
+"""What must happen soon, unless something prevents it: what is owned is driven, and what is due is taken up."""
 
 from __future__ import annotations
 

@@ -68,9 +68,7 @@ class World:
         self.scenario = scenario
         self.chance = Random(seed)  # noqa: S311 - chance, not secrets
         self.trace = Trace(keeps_lines=traces)
-        self.loop = SimulatedLoop(
-            self.chance, self.trace, shuffled=mixture.shuffled, most_steps=mixture.most_steps
-        )
+        self.loop = SimulatedLoop(self.chance, self.trace, shuffled=mixture.shuffled, most_steps=mixture.most_steps)
         self.heals_at = mixture.minutes * 60
         self.down_until = 0.0
         self._calendar = self._ahead = 0  # milliseconds by which the clock was stepped, and the time is ahead
