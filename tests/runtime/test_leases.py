@@ -15,7 +15,7 @@ from layover.core.engine.codec import encode_events
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.events import NodeCompleted
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
-from layover.ports.records import Claim, Enqueue, Lease
+from layover.ports.records import Append, Claim, Enqueue, Lease, Outcome
 from layover.ports.store import Store  # noqa: TC001 - read by pytest
 from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
 from tests.runtime.harness import (
@@ -223,6 +223,48 @@ async def test_no_call_is_begun_after_a_pause_that_came_while_its_lease_was_rene
         await engine.resume(started.id)
         (await work.begun()).returns(2)
         assert await engine.result(started.id) == [1, 2]
+
+
+async def test_no_call_is_begun_after_its_end_was_written_while_its_lease_was_renewed(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    renewed, renew, written, write = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class Slow(Between):
+        async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+            lost = await self.store.renew(instance, leases, until)
+            renewed.set()
+            await renew.wait()
+            return lost
+
+        async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+            outcomes = await self.store.commit(appends)
+            if any(append.status == "cancelled" for append in appends):
+                written.set()
+                await write.wait()
+            return outcomes
+
+        def renewals(self) -> None:
+            """Have only the event loop renew."""
+
+    store = Slow(tmp_path)
+    store.store = clock.store(tmp_path)
+    async with engine_on(cast("Store", store), work, **NEVER) as engine:
+        await settle(engine)
+        await engine.register(FLOW)
+        started = await engine.start("flow")
+        running = await work.begun()
+        sleep(engine, clock, 60_000)
+        running.returns(1)
+        await renewed.wait()
+        cancelling = asyncio.create_task(engine.cancel(started.id))
+        await written.wait()
+        renew.set()
+        either = [asyncio.create_task(work.begun()), asyncio.create_task(engine.instance.driver.freed.wait())]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        either[0].cancel()
+        write.set()
+        assert (await cancelling).status == "cancelled"
+        assert len(work.calls) == 1
 
 
 async def test_an_engine_that_slept_past_its_leases_goes_on_with_its_calls(tmp_path: Path) -> None:

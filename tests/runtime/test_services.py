@@ -130,3 +130,19 @@ async def test_a_service_that_is_told_to_stop_does_not_wait_for_its_next_try() -
     service.stop()
     await asyncio.wait([service.task])
     assert not service.dead
+
+
+@pytest.mark.parametrize("turns", range(10))
+async def test_a_service_that_fails_when_it_is_told_to_stop_ends_when_it_is_cancelled(turns: int) -> None:
+    async def run(service: Service) -> None:
+        if not service.failures:
+            raise StoreUnavailable("away")
+        await asyncio.Event().wait()
+
+    service = Service("some", run, chance=Machine().chance)
+    service.stop()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    service.task.cancel()
+    await asyncio.wait([service.task], timeout=5)
+    assert service.task.cancelled()

@@ -38,7 +38,7 @@ def _does(context: CallContext, key: str) -> str:
     """Have an effect that is to be had once; the oracle sees it."""
     life, world = _here()
     world.counts["effects"] += 1
-    world.oracle.does(life, context.execution_id, context.context_id, key)
+    world.oracle.does(life, context, key)
     return key
 
 

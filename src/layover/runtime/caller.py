@@ -263,12 +263,13 @@ class Caller:
         """Return whether a call may be made after all: its lease may have run out and still be ours.
 
         If it is not, the execution is let go of; also if it was paused meanwhile, for then no call begins any more, and
-        the log has this one as begun.
+        the log has this one as begun. So it is if the end of this call is on its way into the log, or there already.
         """
+        driven = out.driven
         if out.stopped or self._hurried:
             return False
-        if not await out.driven.regains_lease() or out.driven.state.facts.gate != "open":
-            out.driven.let_go()
+        if not await driven.regains_lease() or driven.state.facts.gate != "open" or not driven.expects(out.call):
+            driven.let_go()
         return self._may_make(out)
 
     async def _in_thread(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
@@ -361,7 +362,8 @@ class Caller:
         if self._out:
             self._drained = asyncio.Event()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._drained.wait(), longest)
+                async with asyncio.timeout(longest):
+                    await self._drained.wait()
 
     def hurry(self) -> None:
         """Ask every call to stop now; the next instance makes them again."""

@@ -56,7 +56,8 @@ class CommitRetrier:
     async def wait(self, seconds: float) -> float:
         """Let some time pass, unless everything stops; return how long to wait the next time."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopped.wait(), seconds or _FIRST_PAUSE)
+            async with asyncio.timeout(seconds or _FIRST_PAUSE):
+                await self._stopped.wait()
         return min(max(seconds, _FIRST_PAUSE) * 2, _LONGEST_PAUSE)
 
     async def stop(self) -> None:

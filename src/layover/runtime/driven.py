@@ -221,6 +221,11 @@ class Driven:
             _log.warning("lease_over execution=%s epoch=%d error=%s", self.id, self.epoch, error.message)
         return self.has_lease()
 
+    def expects(self, call: Call) -> bool:
+        """Return whether the execution waits for what a call comes to, by all that has been decided."""
+        node = self.state.node(call.node)
+        return not self.state.facts.closed and node.status == "running" and node.attempt == call.attempt
+
     def hear(self, command: Command) -> None:
         """Take a durable command that was sent to it."""
         if self.heard.hear(command) and self._append is None:

@@ -73,8 +73,10 @@ class Service:
                 return await self._run(self)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next round may succeed
                 self._failed(error)
+            # `wait_for` would take no notice of a cancellation that comes with what it waits for, before Python 3.12.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), self._pause * self._chance.uniform(0.5, 1))
+                async with asyncio.timeout(self._pause * self._chance.uniform(0.5, 1)):
+                    await self._stopped.wait()
             self._pause = min(self._pause * 2, self._longest_pause)
 
     def _failed(self, error: Exception) -> None:

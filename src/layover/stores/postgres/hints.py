@@ -113,7 +113,8 @@ class NotifiedHints:
         self._pass_on(Hint(kind="due"))
         while not lost.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(lost.wait(), _BETWEEN_LOOKS)
+                async with asyncio.timeout(_BETWEEN_LOOKS):
+                    await lost.wait()
                 break
             try:
                 await connection.execute("SELECT 1")

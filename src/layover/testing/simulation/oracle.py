@@ -19,6 +19,7 @@ from layover.testing.simulation.timeliness import Timeliness
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
+    from layover.nodes.context import CallContext
     from layover.ports.records import Entry, Reserved
     from layover.runtime.caller import CallOut
     from layover.runtime.outside import Delivered
@@ -260,18 +261,21 @@ class Oracle:
         if count > most + 1:
             self.breaks("POISON_CONTAINED", f"{node} of {execution_id} has ended {count} instances in a row")
 
-    def does(self, life: Life, execution_id: str, node: str, key: str) -> None:
+    def does(self, life: Life, context: CallContext, key: str) -> None:
         """Look at something that a function is about to do once, under a key: it is not recorded yet.
 
         Who has lost the execution, and has not heard of it, may do it again: nobody can prevent that.
         """
-        if self._world.database.heads[execution_id].owner != life.name:
+        id_, node = context.execution_id, context.context_id
+        head = self._world.database.heads[id_]
+        theirs = [out for one, out in self._out[id_, node] if one is life and out.call.attempt == context.attempt]
+        if head.owner != life.name or not theirs or theirs[-1].driven.epoch != head.epoch:
             return
-        for one in reversed(_since_rewound(self.log(execution_id))):
+        for one in reversed(_since_rewound(self.log(id_))):
             if isinstance(one, ev.NodeCompleted) and one.node == node:
                 return
             if isinstance(one, ev.NodeRecorded) and (one.node, one.key) == (node, key):
-                self.breaks("RECORDED_ONCE", f"{life.name} does {key} at {node} of {execution_id}, which is recorded")
+                self.breaks("RECORDED_ONCE", f"{life.name} does {key} at {node} of {id_}, which is recorded")
                 return
 
     # Now and then, and at the end
