@@ -164,14 +164,14 @@ class Standings(Workflows):
             page = replace(page, after=(rows[-1].info.created_at, rows[-1].head.execution_id))
 
     async def _is_one(self, loaded: Loaded, wanted: Callable[[_Gate], bool]) -> bool:
-        head = loaded.head
+        head, instance = loaded.head, self.instance
         try:
-            facts = (await self.instance.driver.state_of(loaded)).state.facts
+            facts = (await instance.driver.state_of(loaded)).state.facts
             if facts.closed:
                 return False
             gate = _Gate(is_open=facts.gate == "open", reason=facts.paused_reason)
             if _has_unread(head):
-                for command in await self.instance.store.commands(head.execution_id, head.commands_done):
+                for command in await instance.store.commands(head.execution_id, head.commands_done):
                     gate = gate.after(decode_command(command.kind, command.body))
         except StoreUnavailable:
             raise  # whoever asked is not told that all are told

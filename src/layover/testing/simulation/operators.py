@@ -117,9 +117,10 @@ class Operators:
     async def _hold_workflow(self, name: str, *, running: bool) -> None:
         world = self._world
         world.counts["workflow_pauses"] += 1
+        known = list(world.database.heads) if running else []
         await world.ask(
             lambda engine: engine.pause_workflow(name, "look", running=running),
-            lambda moved: world.oracle.workflow_paused(name, moved, running=running),
+            lambda moved: world.oracle.workflow_paused(name, moved, known),
             world.patience(),
         )
         await asyncio.sleep(world.chance.expovariate(1 / 20))

@@ -18,6 +18,8 @@ from layover.testing.simulation.promises import Promises
 from layover.testing.simulation.timeliness import Timeliness
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from layover.core.engine.state import Point
     from layover.nodes.context import CallContext
     from layover.ports.records import Entry, Reserved
@@ -144,15 +146,15 @@ class Oracle:
         self.held.pop(id_, None)
         self._ordered.pop(id_, None)
 
-    def workflow_paused(self, workflow: str, moved: WorkflowMoved, *, running: bool) -> None:
-        """Take note that somebody was told that a workflow is paused, and what runs of it is told to."""
+    def workflow_paused(self, workflow: str, moved: WorkflowMoved, known: Sequence[str]) -> None:
+        """Take note that somebody was told that a workflow is paused, and so is what was known to run of it."""
         if moved.standing.state != "paused":
             return
         self._held_workflows[workflow] = self._world.database.clock()
-        if running and not moved.more:
-            for id_, head in self._world.database.heads.items():
-                if head.workflow == workflow and head.status not in CLOSED and not self._is_by_leg(id_):
-                    self._ordered[id_] = head.last_seq
+        for id_ in known if not moved.more else ():
+            head = self._world.database.heads[id_]
+            if head.workflow == workflow and head.status not in CLOSED and not self._is_by_leg(id_):
+                self._ordered[id_] = head.last_seq
 
     def workflow_resumes(self, workflow: str) -> None:
         """Take note that somebody is about to let a workflow go on."""
