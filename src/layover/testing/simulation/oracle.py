@@ -37,6 +37,7 @@ __all__ = ["LAWS", "Broken", "Oracle"]
 _IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
 _STANDINGS_COUNT = 1_000  # milliseconds within which every instance knows that a workflow is paused
 _TAKEN_UP = ev.LegStarted | ev.NodeScheduled | ev.NodeStarted | ev.NodeInDoubt
+_OF_GATE = ev.ExecutionPausing | ev.ExecutionResumed | ev.ExecutionReopened  # who reopens it lets it go on
 _STATUSES: dict[type[ev.Event], str] = {
     ev.ExecutionCompleted: "completed",
     ev.ExecutionFailed: "failed",
@@ -218,8 +219,8 @@ class Oracle:
 
     def _look_at_gate(self, out: CallOut, log: list[ev.AnyEvent], where: str) -> None:
         id_, call = out.driven.id, out.call
-        gate = [one for one in log if isinstance(one, ev.ExecutionPausing | ev.ExecutionResumed)]
-        is_resumed = bool(gate) and isinstance(gate[-1], ev.ExecutionResumed)
+        gate = [one for one in log if isinstance(one, _OF_GATE)]
+        is_resumed = bool(gate) and not isinstance(gate[-1], ev.ExecutionPausing)
         if id_ in self.held and gate and not is_resumed:
             self.breaks("PAUSE_HOLDS", f"{where} after its pause was told")
         info = self._world.database.infos[id_]
