@@ -24,7 +24,8 @@ class Outsiders:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._sent: dict[tuple[str, str], None] = {}  # signals, by name and key: one of each
+        self._early: dict[tuple[str, str], None] = {}  # signals that are sent, or never will be, whoever waits for them
+        self._sent: dict[tuple[str, str, str], None] = {}  # the others, by name, key and point
         self._replied: dict[str, None] = {}  # points to which a reply is on its way
 
     def begin(self) -> None:
@@ -39,33 +40,34 @@ class Outsiders:
         world = self._world
         for wanted in world.scenario.signals(start):
             if wanted[0] in world.scenario.never and world.chance.random() < _NEVER:
-                self._sent[wanted] = None
-            elif world.chance.random() < _EARLY and wanted not in self._sent:
-                self._sent[wanted] = None
+                self._early[wanted] = None
+            elif world.chance.random() < _EARLY and wanted not in self._early:
+                self._early[wanted] = None
                 world.counts["early_signals"] += 1
-                world.outside.begin(self._bring(wanted, world.chance.uniform(0, 60)))
+                data = {"n": world.chance.randrange(1_000)}
+                world.outside.begin(self._bring(wanted, "early", data, world.chance.uniform(0, 60)))
 
     async def _send(self) -> None:
         """Send what somebody waits for."""
         world = self._world
         while True:
             await asyncio.sleep(world.chance.expovariate(1 / 5))
-            waits = [(name, key) for name, key, _ in world.database.waits if (name, key) not in self._sent]
+            waits = [one for one in world.database.waits if one not in self._sent and one[:2] not in self._early]
             if waits:
-                wanted = world.chance.choice(waits)
-                self._sent[wanted] = None
-                world.outside.begin(self._bring(wanted, 0))
+                wait = world.chance.choice(waits)
+                self._sent[wait] = None
+                data = world.scenario.answer(world.chance, world.database.points[wait[2]])
+                world.outside.begin(self._bring(wait[:2], wait[2], data))
 
-    async def _bring(self, wanted: tuple[str, str], delay: float) -> None:
+    async def _bring(self, wanted: tuple[str, str], mark: str, data: object, delay: float = 0) -> None:
         """Bring a signal until somebody says that it is taken; under its id it is the same however often it comes."""
         world, (name, key) = self._world, wanted
         await asyncio.sleep(delay)
-        data = {"n": world.chance.randrange(1_000)}
         told: list[bool] = []
         times = 1 + world.is_rash()
         for _ in range(_MOST_TRIES):
             await world.ask(
-                lambda engine: engine.deliver(name, key, data, id=f"{name}-{key}"),
+                lambda engine: engine.deliver(name, key, data, id=f"{name}-{key}-{mark}"),
                 lambda taken: told.append(world.oracle.signalled(name, key, taken)),
                 world.patience(),
             )
