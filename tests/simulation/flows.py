@@ -22,7 +22,7 @@ _RECORDS: dict[str, Any] = {"retry": {"max_attempts": 5, "delay": "1s"}, **_GIVE
 _USUAL: dict[str, dict[str, Any]] = {
     "work": _TRIES,
     "quick": _GIVEN,
-    "threaded": _GIVEN,
+    "threaded": _TRIES,
     "steady": {**_TRIES, "timeout": "60s", "heartbeat": "8s"},
     "recorder": _RECORDS,
     "blocking_recorder": _RECORDS,

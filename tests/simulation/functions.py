@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
 from layover.nodes.probing import NOT_HAPPENED, UNKNOWN, Happened, Verdict
 from layover.testing.simulation.lives import LIFE
+from layover.testing.simulation.lockstep import here
 
 if TYPE_CHECKING:
     from layover.nodes.context import CallContext
@@ -93,7 +95,16 @@ async def quick(n: int = 0) -> int:
 
 
 def threaded(n: int = 0) -> int:
-    """Return what it is given, from a thread."""
+    """Return what it is given, from a thread; or fail there, or never return."""
+    _, world = _here()
+    match _drawn(world):
+        case "failing_calls":
+            raise ValueError("as it happens")
+        case "hanging_calls":
+            world.counts["hanging_threads"] += 1
+            here().wait(Future[None](), lambda _: None)
+        case "wild_calls":
+            raise world.counted("wild_calls", world.chance.choice(_WILD))
     return n + 1
 
 

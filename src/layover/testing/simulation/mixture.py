@@ -38,6 +38,8 @@ class Mixture:
     deployments: float = 0.0  # a workflow gets another version
     workflow_pauses: float = 0.0
     rewinds: float = 0.0
+    # Of an instance that starts
+    missing_functions: float = 0.0  # it has not all of them
     # At a commit point
     crashes_at_points: float = 0.0
     stops_at_points: float = 0.0
@@ -99,6 +101,7 @@ def drawn(seed: int, **fixed: Any) -> Mixture:
         deployments=of((0, 0, 60)),
         workflow_pauses=of((0, 0, 60)),
         rewinds=of((0, 0, 15)),
+        missing_functions=of((0, 0, 0.3)),
         crashes_at_points=of((0, 0.0002, 0.003)),
         stops_at_points=of((0, 0.003, 0.02)),
         hang_ups=of((0, 0.3)),

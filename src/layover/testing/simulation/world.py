@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from layover.core.errors import LayoverError
+from layover.nodes.function import name_of
 from layover.ports import commit_points
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED
@@ -28,6 +29,7 @@ from layover.testing.simulation.wire import Wire
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from layover.nodes.registry import AnyFunction
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
@@ -123,13 +125,24 @@ class World:
         self.noted(life, "starts")
         life.begin(self._open(life))
 
+    def _functions(self, life: Life) -> list[AnyFunction]:
+        """Return the functions that a process has: now and then it is of a release that has not all of them."""
+        functions = list(self.scenario.functions)
+        if functions and self.loop.time() < self.heals_at and self.chance.random() < self.mixture.missing_functions:
+            life.lacks = name_of(functions.pop(self.chance.randrange(len(functions))))
+            self.counts["missing_functions"] += 1
+            self.noted(life, f"has no {life.lacks}")
+        return functions
+
     async def _open(self, life: Life) -> None:
+        functions = self._functions(life)
+        probes = {name: probe for name, probe in self.scenario.probes.items() if name != life.lacks}
         while True:
             wire = self._wires[life] = Wire(self, life)
             engine = Engine(
                 cast("Store", wire),
-                nodes=self.scenario.functions,
-                probes=self.scenario.probes,
+                nodes=functions,
+                probes=probes,
                 settings=self.mixture.settings,
                 machine=SimulatedMachine(life, self.chance),
             )
@@ -301,6 +314,7 @@ class World:
         for crowd in (self._people, self.outsiders, self._operators):
             crowd.begin()
         self._mishaps.begin()
+        self.loop.call_at(self.heals_at, self._complete, context=self.outside.context)
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
             await asyncio.sleep(_LOOKS_EVERY)
             self.oracle.look()
@@ -309,6 +323,12 @@ class World:
                 if self._people.have_started and self.is_over():
                     break
         await self.oracle.final()
+
+    def _complete(self) -> None:
+        """Have every instance started anew that has not all functions."""
+        for life in list(self.lives):
+            if life.lacks and not life.dead:
+                self.crash(life, "replaced")
 
     async def _register(self, workflow: Any) -> None:
         for _ in range(_MOST_TRIES):
