@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def look_at_the_end(world: World, oracle: Oracle) -> None:
     """Look at every execution, at families, and have the history checker look."""
     database = world.database
-    for id_, head in database.heads.items():
+    for id_, head in list(database.heads.items()):  # it may go on meanwhile
         oracle.promises.look_at_log(id_, oracle.log(id_))
         await _look_at(world, oracle, id_, head)
     _look_at_children(world, oracle)

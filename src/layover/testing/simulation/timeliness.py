@@ -35,12 +35,14 @@ class Timeliness:
 
     def _look_for_idle(self, now: float) -> None:
         idle: dict[tuple[str, int], float] = {}
+        time = self._world.database.clock()
         for life in self._world.lives:
             instance = life.instance
             if life.dead or instance is None or life.faulty_until > now - _IN_TOUCH:
                 continue
             for id_, head in self._world.database.heads.items():
-                if head.owner == instance.id and id_ not in instance.driver.driven:
+                has_lease = head.wake_at is not None and head.wake_at > time  # else it is due, for anybody
+                if head.owner == instance.id and has_lease and id_ not in instance.driver.driven:
                     since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
                     if now - since > _SOON:
                         seen = f"{life.name} owns {id_} ({head.status}) and does not drive it"
@@ -66,7 +68,7 @@ class Timeliness:
         database, settings = self._world.database, self._world.mixture.settings
         now, of_outbox = database.clock(), settings.outbox_poll / 1000 + _A_WHILE
         for id_, head in database.heads.items():
-            if head.owner is None and not head.missing and head.takeovers == 0 and _is_due(head, now):
+            if not head.missing and head.takeovers == 0 and _is_due(head, now):
                 told = f"{id_} ({head.workflow}, {head.status}) is due and nobody takes it up"
                 yield (id_, head.last_seq), told, patience
         for key, message in database.outbox.items():
