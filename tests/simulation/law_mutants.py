@@ -108,6 +108,9 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("RECORDED_ONCE",), ("blocking",), [(caller, "Journal", _forgets_the_first)], {}
     ),
     "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limiting, "_has_room", lambda *_: True)], {}),
+    "a rate is never used up": LawMutant(
+        ("LIMIT_HOLDS",), ("rated",), [(limiting, "reserved", lambda _rate, _used, now: (now, now * 1000))], {}
+    ),
     "a child is another each time": LawMutant(
         ("CHILD_ONCE",), ("family",), [(beginning.Beginning, "begin_child", _another_child)], {"lost_replies": 0.1}
     ),
