@@ -288,6 +288,33 @@ async def test_an_engine_that_slept_past_its_leases_goes_on_with_its_calls(tmp_p
         assert (row.head.epoch, row.head.takeovers) == (1, 0)
 
 
+async def test_what_is_claimed_by_a_reply_that_outlives_its_lease_is_driven_with_another(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+
+    class Late(Between):
+        async def answer(self, *args: Any) -> Any:
+            taken = await self.store.answer(*args)
+            sleep(engine, clock, 60_000)
+            return taken
+
+    store = Late(tmp_path)
+    store.store = clock.store(tmp_path)
+    async with engine_on(cast("Store", store), work, **NEVER) as engine:
+        await settle(engine)
+        await engine.register(flow({"id": "ask", "type": "form"}, call("a"), end("${nodes.a}")))
+        started = await engine.start("flow", wait="rest")
+        (row,) = await engine.points(started.id)
+        taken = await engine.answer(row.point.id, {}, by="ann")
+        assert taken.claimed is not None
+        # Another claim may be on its way, and would take over what has no lease.
+        assert engine.instance.driver.driven[started.id].has_lease()
+        (await work.begun()).returns(1)
+        assert await engine.result(started.id) == 1
+        found = await engine.instance.store.get(started.id)
+        assert found is not None
+        assert (found.head.epoch, found.head.takeovers) == (2, 0)
+
+
 async def test_nothing_is_claimed_while_the_leases_of_what_is_driven_cannot_be_renewed(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     store = Mute(clock.store(tmp_path))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from layover.core.engine import events as ev
 from layover.ports.access import Standing
+from layover.ports.errors import StoreUnavailable
 from layover.runtime import standings
 from layover.runtime.errors import LimitReached, UnknownWorkflow, WorkflowInactive
 from layover.runtime.executions import Options
@@ -56,6 +57,24 @@ async def test_a_workflow_is_active_unless_something_else_is_noted(tmp_path: Pat
             await engine.standing("flow")
         await engine.register(flow(end(1)))
         assert (await engine.standing("flow")).state == "active"
+
+
+class Away(Between):
+    """A store that cannot be reached when it is asked for a version."""
+
+    async def version(self, hash_: str) -> None:
+        raise StoreUnavailable(f"There is no way to {hash_}.")
+
+
+async def test_no_execution_is_passed_over_because_the_store_is_away(tmp_path: Path) -> None:
+    async with engine_at(tmp_path) as engine:
+        await engine.register(flow(form()))
+        await engine.start("flow", wait="rest")
+        async with engine_on(Away(tmp_path)) as other:
+            with pytest.raises(StoreUnavailable):
+                await other.pause_workflow("flow", running=True)
+            with pytest.raises(StoreUnavailable):
+                await other.paused()
 
 
 async def test_an_inactive_workflow_is_started_by_nobody_until_it_is_activated(tmp_path: Path) -> None:

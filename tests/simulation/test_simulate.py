@@ -8,6 +8,7 @@ import pytest
 
 from layover import Workflow
 from layover.core.definitions import InvalidDefinition
+from layover.nodes.context import SyncNodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.testing import LawBroken, simulate
 from layover.testing.simulation.oracle import Oracle
 
@@ -38,6 +39,25 @@ def test_a_workflow_keeps_every_law() -> None:
     assert done.hours > 0.4
     assert done.faults
     assert done.statuses["completed"] > 0
+
+
+def hand_over(context: SyncNodeContext, token: str) -> str:
+    return str(context.once("handed", lambda: f"{len(token)}"))
+
+
+def test_systems_outside_send_signals_reply_to_callbacks_and_answer_requests() -> None:
+    retry = {"max_attempts": "forever", "delay": "1s"}
+    pick = {"call": "hand_over", "input": {"token": "${callback.token}"}, "retry": retry}
+    flow = {
+        "name": "order",
+        "nodes": [
+            {"id": "paid", "type": "wait_signal", "signal": "paid", "key": "${input.id}", "next": "pick"},
+            {"id": "pick", "type": "callback", **pick, "next": "look"},
+            {"id": "look", "type": "http", "url": "https://example.com/", "on_error": "continue"},
+        ],
+    }
+    done = simulate(flow, [hand_over], inputs=[{"id": 1}], answers={"pick": {"boxes": 2}}, seeds=range(3))
+    assert set(done.statuses) == {"completed"}
 
 
 def test_a_workflow_that_was_built_in_python_is_simulated_too() -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import msgspec
 
@@ -18,7 +20,7 @@ from layover.nodes.pulse import Pulse
 from layover.nodes.questions import answer_as, milliseconds, schema_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from layover.nodes.questions import Length
 
@@ -36,6 +38,7 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     _journal: Journal | None = None
     _pulse: Pulse | None = None
     _loop: asyncio.AbstractEventLoop | None = None
+    _until_done: Callable[[Future[Any]], Any] | None = None  # how a thread waits for the event loop
 
     @property
     def idempotency_key(self) -> str:
@@ -187,7 +190,8 @@ class SyncNodeContext(CallContext, frozen=True, kw_only=True, eq=False):
             raise BadUse(f"`{method}` of a SyncNodeContext blocks, and nothing may block here; take a NodeContext.")
         work = begin(journal)
         try:
-            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            return future.result() if self._until_done is None else cast("T", self._until_done(future))
         finally:
             work.close()  # if the loop is closed, it has never begun
 

@@ -27,19 +27,25 @@ from layover.nodes.http_request import is_json, read_request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Connect = Callable[[], aiohttp.BaseConnector]
+
 _REDIRECTS = 5
 _KEPT_ALIVE = 4.0  # seconds: many servers hang up after five, and a request must not cross that on its way
 _CHARSETS = frozenset({"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252", "utf-16"})
 _OWN = {"User-Agent": "layover", "Accept-Encoding": "gzip, deflate"}
 
 
+def _by_sockets(may_reach: Callable[[str], bool]) -> aiohttp.BaseConnector:
+    # How many are made at once, and how long each may take, is decided by whoever makes them.
+    return aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, socket_factory=guarded(may_reach))
+
+
 class HttpClient:
     """Makes requests, over connections that are used again; it remembers nothing else from one to the next."""
 
-    def __init__(self, may_reach: Callable[[str], bool]) -> None:
+    def __init__(self, may_reach: Callable[[str], bool], connect: Connect | None = None) -> None:
         self._session = aiohttp.ClientSession(
-            # How many are made at once, and how long each may take, is decided by whoever makes them.
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, socket_factory=guarded(may_reach)),
+            connector=connect() if connect is not None else _by_sockets(may_reach),
             timeout=aiohttp.ClientTimeout(),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,

@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.nodes.context import NodeContext
-    from layover.nodes.http_client import HttpClient
+    from layover.nodes.http_client import Connect, HttpClient
 
 
 class HttpNode:
     """Makes the requests of one engine, until it is closed."""
 
-    def __init__(self, timeout: int, may_reach: Callable[[str], bool]) -> None:
+    def __init__(self, timeout: int, may_reach: Callable[[str], bool], connect: Connect | None = None) -> None:
         self._timeout = timeout
         self._may_reach = may_reach
+        self._connect = connect  # instead of sockets
         self._client: HttpClient | None = None
 
     async def __call__(self, context: NodeContext, **given: object) -> dict[str, object]:
@@ -44,5 +45,5 @@ class HttpNode:
             except ModuleNotFoundError as error:
                 message = f"`http` nodes need `{error.name}`: install it with `pip install layover[http]`."
                 raise HttpNotInstalled(message) from error
-            self._client = HttpClient(self._may_reach)
+            self._client = HttpClient(self._may_reach, self._connect)
         return self._client

@@ -339,6 +339,7 @@ class Caller:
             _journal=out.journal,
             _pulse=out.pulse,
             _loop=self._loop,
+            _until_done=self.threads.until_done,
         )
 
     def _give_up(self, out: CallOut) -> None:

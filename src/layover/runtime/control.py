@@ -23,6 +23,7 @@ from layover.core.payloads import plain
 from layover.core.people import Person, Refusal, Rules, check_delegation
 from layover.core.plan import planned_at
 from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, UnknownNode, WrongState
 from layover.runtime.executions import Executions
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution as State
     from layover.ports.records import AuditEntry, Head, PointRow, Reserved
     from layover.runtime.cache import Kept
+    from layover.runtime.driver import Driver
     from layover.runtime.views import Execution
 
 _A_PAGE = 1_000
@@ -322,6 +324,7 @@ class Control(Executions):
                 kept = await self._loaded(head.execution_id)
             kept = await instance.driver.timed(claimed.head, kept)
             is_repeated = await self._is_repeated(head.execution_id, act)  # it may have been meanwhile
+            _check_in_time(instance.driver, lease_until)
             refused = None if is_repeated or decide(kept.state, command, now) else _does_not_fit(kept.state, command)
             goes_on = not is_repeated and refused is None
             message = instance.beginning.ask_again(kept.state, claimed.head.priority) if goes_on else None
@@ -373,6 +376,12 @@ def _act(
         return Act(audit=audit, within=within)
     known_by = uuid8("\0".join((what, by or "", key)))
     return Act(f"key:{what.partition(':')[0]}:{known_by}", audit, within)
+
+
+def _check_in_time(driver: Driver, lease_until: int) -> None:
+    """Refuse to go on with what was claimed so long ago that its lease may be over."""
+    if driver.is_over(lease_until):
+        raise StoreUnavailable("It took longer than a lease to take it up.", code="too_slow")
 
 
 def _unless_closed(view: Execution) -> Execution:

@@ -139,10 +139,6 @@ class Driver:
             reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
         wanted, put_off = self.quarantine.sort(claims.claimed)
-        for claimed, wait in put_off:
-            at = self.clock.now() + wait
-            await self._release([_lease(claimed)], at)
-            self.hint(at)
         for index, claimed in enumerate(wanted, start=1):
             if index % _IN_ONE_GO == 0:
                 await asyncio.sleep(0)  # what has been decided is written while the rest is
@@ -159,6 +155,10 @@ class Driver:
                 await self._unusable(claimed, error)
         if unknown:
             await self._load(unknown, lease_until, due=due)
+        for claimed, wait in put_off:  # behind the others, whose leases do not wait for that
+            at = self.clock.now() + wait
+            await self._release([_lease(claimed)], at)
+            self.hint(at)
 
     def _is_poison(self, head: Head) -> bool:
         """Return whether even pausing an execution has cost instances: its lease is left to run out, time and again.
@@ -201,7 +201,26 @@ class Driver:
         _log.log(level, "load_failed execution=%s error=%s", claimed.head.execution_id, error)
         await self._release_for_later([_lease(claimed)], _RETRY_READING if unanswered else _RETRY_LATER)
 
+    def is_over(self, lease_until: int) -> bool:
+        """Return whether a lease may have run out before anything was begun under it, because replies came late.
+
+        What it is for is not driven then: a claim of our own that is on its way may take it over.
+        """
+        return lease_until <= self.clock.latest()
+
+    async def _regained(self, claimed: Claimed) -> int | None:
+        """Renew a lease that may have run out; return until when it lasts, or None if it is lost."""
+        until = self.clock.now() + self.settings.lease_ttl
+        lost = await self._store.renew(self.instance, [_lease(claimed)], until)
+        return None if lost or self.is_over(until) else until
+
     async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
+        if self.is_over(lease_until):
+            regained = await self._regained(claimed)
+            if regained is None:
+                self.quarantine.end(claimed.head.execution_id)
+                return  # it is due, or somebody else has it
+            lease_until = regained
         wakes = wake_at(kept.state)
         missing = missing_types(kept.state, self.caller.can_run)
         is_known = missing == claimed.head.missing  # else a leg writes it down, with since when

@@ -1,4 +1,4 @@
-"""What an engine takes from the machine that it runs on: time, chance, a name, threads.
+"""What an engine takes from the machine that it runs on: time, chance, a name, threads, connections.
 
 All else that an engine does follows from what it is told, and from what its store answers. So whoever gives it another
 machine decides everything: a simulation has the same run again from the same seed.
@@ -22,6 +22,7 @@ from layover.runtime.watchdog import Watchdog
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from layover.nodes.http_client import Connect
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
 
@@ -32,6 +33,7 @@ class Machine:
     def __init__(self) -> None:
         self.chance = random.Random()  # noqa: S311 - it spreads what would else be done at the same moment
         self.ids = Ids(self.secret)
+        self.connect: Connect | None = None  # of `http` nodes, if not by sockets
 
     def running(self) -> int:
         """Return milliseconds of the clock that never jumps: only lengths of time can be told by it."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from layover.core.errors import LayoverError
 from layover.core.payloads import own
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import PausedFilter, PointFilter
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.graphs import Graph, graph
@@ -86,6 +87,8 @@ class Readings(Standings):
                     continue
                 try:
                     kept = await instance.driver.state_of(loaded)
+                except StoreUnavailable:
+                    raise
                 except LayoverError as error:  # one log that cannot be read must not hide the others
                     _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
                     continue

@@ -23,6 +23,7 @@ from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import decode_command, encode_command
 from layover.core.errors import LayoverError
 from layover.ports.access import Standing
+from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue, ExecutionFilter
 from layover.runtime.errors import WorkflowInactive
 from layover.runtime.plans import GOES_ON, held_because, is_deleted, is_held_because, unknown_workflow
@@ -163,15 +164,17 @@ class Standings(Workflows):
             page = replace(page, after=(rows[-1].info.created_at, rows[-1].head.execution_id))
 
     async def _is_one(self, loaded: Loaded, wanted: Callable[[_Gate], bool]) -> bool:
-        head = loaded.head
+        head, instance = loaded.head, self.instance
         try:
-            facts = (await self.instance.driver.state_of(loaded)).state.facts
+            facts = (await instance.driver.state_of(loaded)).state.facts
             if facts.closed:
                 return False
             gate = _Gate(is_open=facts.gate == "open", reason=facts.paused_reason)
             if _has_unread(head):
-                for command in await self.instance.store.commands(head.execution_id, head.commands_done):
+                for command in await instance.store.commands(head.execution_id, head.commands_done):
                     gate = gate.after(decode_command(command.kind, command.body))
+        except StoreUnavailable:
+            raise  # whoever asked is not told that all are told
         except LayoverError as error:  # one log that cannot be read must not keep the others from being told
             _log.error("load_failed execution=%s error=%s", head.execution_id, error.message)
             return False

@@ -17,10 +17,13 @@ import threading
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
+
+T = TypeVar("T")
 
 
 class Work:
@@ -76,6 +79,10 @@ class Threads:
             if not work.ended:
                 work.abandoned = True
                 self.abandoned += 1
+
+    def until_done(self, future: Future[T]) -> T:
+        """Wait on a thread for something that is done on the event loop."""
+        return future.result()
 
     def _hand_over(self, work: Work) -> None:
         """Have a thread that has nothing to do take up some work; one more if there is none."""

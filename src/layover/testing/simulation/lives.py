@@ -46,6 +46,7 @@ class Life(Lane):
         self.cut_until = 0.0  # nothing it sends arrives
         self.deaf_until = 0.0  # what it sends arrives, and no reply comes
         self.faulty_until = -1.0  # by then whatever was done to it is over
+        self.lacks = ""  # a function that it does not have
         self.rate, self.boot = 1.0, 0.0  # of its clock that never jumps
         self.engine: Engine | None = None  # once it is open
         self.requests: dict[asyncio.Future[Any], None] = {}  # of people, which nobody answers if it dies

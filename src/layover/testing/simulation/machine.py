@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from layover.runtime.machine import Machine
 from layover.runtime.threads import Threads, done
+from layover.testing.simulation.lockstep import Lockstep, here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from random import Random
+
+    from aiohttp import BaseConnector
 
     from layover.ports.store import Store
     from layover.runtime.driver import Driver
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from layover.testing.simulation.lives import Life
 
 _MOST_PASSED_OVER = 4  # rounds in a row: now and then an idle service is seen at work
+T = TypeVar("T")
+
 _CALLS_PER_SECOND = 2.0  # of functions that are not async: they take half a second, more or less
 
 
@@ -29,6 +35,7 @@ class SimulatedMachine(Machine):
         super().__init__()
         self._life = life
         self.chance = chance
+        self.connect = self._internet
 
     def running(self) -> int:
         """Return the clock of this life, which may be a little fast or slow."""
@@ -46,9 +53,15 @@ class SimulatedMachine(Machine):
         """Pass over some rounds of a service that has nothing to do; as soon as it has, the next one comes in time."""
         await self._life.loop.sleep_while(idle, seconds, _MOST_PASSED_OVER)
 
+    def _internet(self) -> BaseConnector:
+        """Return what `http` nodes reach; only who has such nodes needs the library."""
+        from layover.testing.simulation.internet import Internet  # noqa: PLC0415 - see above
+
+        return Internet(self._life)
+
     def threads(self, most: int, replaced: int, on_return: Callable[[], None]) -> Threads:
-        """Return threads that are none."""
-        return _SimulatedThreads(most, replaced, on_return, self.chance)
+        """Return threads of which one runs at a time."""
+        return _SimulatedThreads(most, replaced, on_return, self._life)
 
     def watchdog(self, blocked_after: float) -> Watchdog | None:
         """Watch nothing: a loop that is blocked stands still as a whole."""
@@ -58,17 +71,31 @@ class SimulatedMachine(Machine):
 
 
 class _SimulatedThreads(Threads):
-    """A function that is not async runs as a whole at one moment, and is said to have ended some time later."""
+    """A function that is not async runs in lockstep with the event loop, and is said to have ended some time later."""
 
-    def __init__(self, most: int, replaced: int, on_return: Callable[[], None], chance: Random) -> None:
+    def __init__(self, most: int, replaced: int, on_return: Callable[[], None], life: Life) -> None:
         super().__init__(most, replaced, on_return)
-        self._chance = chance
+        self._world = life.world
+
+    def until_done(self, future: Future[T]) -> T:
+        """Wait on a thread for something that is done on the event loop."""
+        return here().wait(future, self._loop.call_soon)
 
     def _hand_over(self, work: Work) -> None:
         self._loop.call_soon(self._do, work)
 
     def _do(self, work: Work) -> None:
-        self._loop.call_later(self._chance.expovariate(_CALLS_PER_SECOND), self._ended, work, done(work))
+        """Have a function run until it returns, or waits for something."""
+        told: list[Callable[[], None]] = []
+
+        def ended() -> None:
+            self._world.threads.pop(thread)
+            (tell,) = told
+            self._loop.call_later(self._world.chance.expovariate(_CALLS_PER_SECOND), self._ended, work, tell)
+
+        thread = Lockstep(lambda: told.append(done(work)), ended)
+        self._world.threads[thread] = None
+        thread.begin()
 
     def stop(self) -> None:
-        """Let go of nothing: there are no threads."""
+        """Let go of nothing: who has nothing to do has no thread."""

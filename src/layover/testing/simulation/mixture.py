@@ -36,16 +36,26 @@ class Mixture:
     partitions: float = 0.0
     outages: float = 0.0
     clock_steps: float = 0.0
+    deployments: float = 0.0  # a workflow gets another version
+    workflow_pauses: float = 0.0
+    rewinds: float = 0.0
+    # Of an instance that starts
+    missing_functions: float = 0.0  # it has not all of them
     # At a commit point
     crashes_at_points: float = 0.0
     stops_at_points: float = 0.0
     # Of a person's request
     hang_ups: float = 0.0
+    rash: float = 0.0  # it is done twice, by two at once, under a key that is in use, or too late
     # Of a call
     failing_calls: float = 0.0
     hanging_calls: float = 0.0
     blocking_calls: float = 0.0
     deadly_calls: float = 0.0
+    stubborn_calls: float = 0.0  # they do not stop when they are asked to
+    wild_calls: float = 0.0  # they raise what is no Exception
+    unwritable_calls: float = 0.0  # they return what no log can hold
+    http_faults: float = 0.0  # of a request to another server
     # How things are
     instances: int = 3
     executions: int = 20
@@ -53,7 +63,9 @@ class Mixture:
     drift: float = 0.000_5  # by which clocks are fast or slow
     shuffled: bool = False
     hints: bool = True
+    operations: float = 8.0  # seconds between what operators do
     settings: Settings = field(default_factory=Settings)
+    most_steps: int = 2_000_000  # many times what any run needs
 
     def without(self, fault: str) -> Mixture:
         """Return the same without one kind of fault."""
@@ -91,17 +103,27 @@ def drawn(seed: int, **fixed: Any) -> Mixture:
         partitions=of((0, 60, 20)),
         outages=of((0, 300, 60)),
         clock_steps=of((0, 0, 0, 60)),
+        deployments=of((0, 0, 60)),
+        workflow_pauses=of((0, 0, 60)),
+        rewinds=of((0, 0, 15)),
+        missing_functions=of((0, 0, 0.3)),
         crashes_at_points=of((0, 0.0002, 0.003)),
         stops_at_points=of((0, 0.003, 0.02)),
         hang_ups=of((0, 0.3)),
+        rash=of((0, 0.1, 0.5)),
         failing_calls=of((0, 0.05, 0.2)),
         hanging_calls=of((0, 0.02)),
         blocking_calls=of((0, 0, 0.02)),
         deadly_calls=of((0, 0, 0.003)),
+        stubborn_calls=of((0, 0, 0.02)),
+        wild_calls=of((0, 0, 0.02)),
+        unwritable_calls=of((0, 0, 0.02)),
+        http_faults=of((0, 0.1, 0.6)),
         instances=of((1, 2, 3, 5)),
         executions=of((10, 30, 60)),
         minutes=of((5, 10)),
         hints=hints,
+        operations=of((1.0, 4.0, 16.0)),
         settings=Settings(
             lease_ttl=of((2_000, 5_000, 10_000, 30_000)),
             executions=of((3, 1_000)),

@@ -1,4 +1,4 @@
-"""The laws: what was promised, checked at the moment against the tables, and once more when all is over.
+"""The oracle: what was promised, checked at the moment against the tables, and once more when all is over.
 
 The oracle sees what nobody in the run can see: the tables as they are, and who is out of touch for which reason.
 """
@@ -6,60 +6,55 @@ The oracle sees what nobody in the run can see: the tables as they are, and who 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.records import CLOSED
-from layover.runtime.plans import Plans
-from layover.runtime.verify import violations
-from layover.stores.memory import MemoryStore
+from layover.testing.simulation.endings import look_at_the_end
+from layover.testing.simulation.laws import LAWS, Broken
+from layover.testing.simulation.limits import Limits
+from layover.testing.simulation.promises import Promises
+from layover.testing.simulation.timeliness import Timeliness
 
 if TYPE_CHECKING:
-    from layover.ports.records import Head, Reserved
+    from collections.abc import Sequence
+
+    from layover.core.engine.state import Point
+    from layover.nodes.context import CallContext
+    from layover.ports.records import Entry, Reserved
     from layover.runtime.caller import CallOut
+    from layover.runtime.outside import Delivered
+    from layover.runtime.standings import WorkflowMoved
     from layover.runtime.views import Execution
     from layover.testing.simulation.lives import Life
+    from layover.testing.simulation.promises import Reply
+    from layover.testing.simulation.scenario import Start
     from layover.testing.simulation.world import World
 
-_SOON = 1.5  # seconds in which what is claimed is driven, and what is lost noticed
-_IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
-_A_WHILE = 5.0  # seconds beyond what the settings say, in which due work is taken up
+__all__ = ["LAWS", "Broken", "Oracle"]
 
-LAWS = {
-    "TOLD_IS_DURABLE": "Nothing that is told is ahead of the log.",
-    "ANSWER_ONCE": "An accepted answer is in the log once, with its data, unless the execution ended first.",
-    "PAUSE_HOLDS": "No call begins between a pause that was told and a resume.",
-    "DONE_ONCE": "No call begins for what the log has completed.",
-    "CALL_HAS_LEASE": "Who begins a call owns the execution.",
-    "ONE_AT_A_TIME": "A call is never out on two instances that are both in touch.",
-    "NOT_FROM_ITSELF": "Nobody takes over what it drives itself.",
-    "OWNED_IS_DRIVEN": "What a live instance owns it drives.",
-    "POISON_CONTAINED": "A call that kills its instance is not made for ever.",
-    "INNOCENT_GOES_ON": "Nobody fails for what a neighbour did.",
-    "LIVENESS": "Some time after the last fault everything is closed, or held by a person.",
-    "ENDS_OR_SAYS_WHY": "What stands still can say why.",
-    "PROMPT": "What is due is taken up soon.",
-    "VERIFY": "The history checker finds nothing.",
-    "INPUT_IS_LOGGED": "A call is given what the log says.",
-    "NO_INTERNAL_ERROR": "No error is logged that was not caused from outside.",
+_IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
+_STANDINGS_COUNT = 1_000  # milliseconds within which every instance knows that a workflow is paused
+_TAKEN_UP = ev.LegStarted | ev.NodeScheduled | ev.NodeStarted | ev.NodeInDoubt
+_OF_GATE = ev.ExecutionPausing | ev.ExecutionResumed | ev.ExecutionReopened  # who reopens it lets it go on
+_STATUSES: dict[type[ev.Event], str] = {
+    ev.ExecutionCompleted: "completed",
+    ev.ExecutionFailed: "failed",
+    ev.ExecutionCancelled: "cancelled",
+    ev.ExecutionPausing: "pausing",
+    ev.ExecutionPaused: "paused",
+    ev.ExecutionResumed: "",
+    ev.ExecutionReopened: "",
 }
 
 
-class Broken(NamedTuple):
-    """A law that does not hold: which, when, at which step, and what was seen."""
+class _View(NamedTuple):
+    """What somebody was told of an execution: that its log goes so far, and in which status it is then."""
 
-    law: str
-    at: float
-    step: int
-    seen: str
-
-
-class Answer(NamedTuple):
-    """An answer that somebody was told is accepted."""
-
-    execution_id: str
-    data: object
+    id: str
+    last_seq: int
+    status: str
 
 
 class Oracle:
@@ -69,11 +64,16 @@ class Oracle:
         self._world = world
         self.broken: dict[str, Broken] = {}  # the first of each law
         self.held: dict[str, None] = {}  # executions whose pause was told
-        self.answers: dict[str, Answer] = {}  # by point
         self.kills: Counter[tuple[str, str]] = Counter()  # instances, by the call that ended them
-        self._begun: dict[CallOut, None] = {}
-        self._idle: dict[tuple[str, int], float] = {}  # what is owned and not driven, since when
-        self._due: dict[tuple[str, int], float] = {}  # what is due and not taken up, since when
+        self._kills_at: dict[str, list[int]] = {}  # how far the log went, by execution
+        self.promises = Promises(self)
+        self.limits = Limits(world, self)
+        self._timeliness = Timeliness(world, self)
+        self._held_workflows: dict[str, int] = {}  # since when, by the clock of the database
+        self._ordered: dict[str, int] = {}  # executions that were to be paused with their workflow: their logs then
+        self._out: dict[tuple[str, str], list[tuple[Life, CallOut]]] = {}  # calls, by execution and node
+        self._views: dict[_View, None] = {}
+        self._logs: dict[str, tuple[int, list[ev.AnyEvent]]] = {}
 
     def breaks(self, law: str, seen: str) -> None:
         """Take note that a law does not hold."""
@@ -81,20 +81,60 @@ class Oracle:
         self._world.noted(None, f"BROKEN {law}: {seen}")
         self.broken.setdefault(law, Broken(law, loop.time(), loop.steps, seen))
 
+    # The tables
+
     def owners(self) -> dict[str, str | None]:
         """Return who owns what."""
         return {id_: head.owner for id_, head in self._world.database.heads.items()}
+
+    def log(self, id_: str) -> list[ev.AnyEvent]:
+        """Return what is durable of an execution."""
+        entries = self._world.database.logs.get(id_, [])
+        known, events = self._logs.setdefault(id_, (0, []))
+        if known < len(entries):
+            events += [one for entry in entries[known:] for one in _decoded(entry)]
+            self._logs[id_] = len(entries), events
+        return events
+
+    def last_seq(self, id_: str) -> int:
+        """Return how far a log goes."""
+        head = self._world.database.heads.get(id_)
+        return head.last_seq if head is not None else -1
+
+    def point(self, id_: str) -> Point | None:
+        """Return a pause point."""
+        row = self._world.database.points.get(id_)
+        return row.point if row is not None else None
 
     # What somebody is told
 
     def told(self, what: str, view: Execution) -> None:
         """Look at something that anybody is told of an execution: it is in its log by then."""
-        head = self._world.database.heads.get(view.id)
-        if head is None or view.last_seq > head.last_seq:
-            durable = head.last_seq if head is not None else None
+        seen = _View(view.id, view.last_seq, view.status)
+        durable = self.last_seq(view.id)
+        if view.last_seq > durable:
             self.breaks("TOLD_IS_DURABLE", f"{what} of {view.id} told {view.status} at {view.last_seq} of {durable}")
-        elif view.closed and head.last_seq == view.last_seq and head.status != view.status:
-            self.breaks("TOLD_IS_DURABLE", f"{what} of {view.id} told {view.status}; it is {head.status}")
+        else:
+            self.is_still_true(seen, what)
+        self._views[seen] = None
+
+    def is_still_true(self, view: _View, what: str = "somebody") -> None:
+        """Hold a status that was told against the log up to there."""
+        events = self.log(view.id)[: view.last_seq + 1]
+        last = next((_STATUSES[type(one)] for one in reversed(events) if type(one) in _STATUSES), "")
+        told = view.status if view.status in _STATUSES.values() else ""
+        if "paused" in (told, last):  # who waits for people is paused without an event that says so
+            return
+        if told != last:
+            self.breaks("TOLD_IS_DURABLE", f"{what} of {view.id} told {view.status} at {view.last_seq}; it was {last}")
+
+    def started(self, start: Start, view: Execution) -> None:
+        """Look at an execution that somebody was told they have begun."""
+        self.told("start", view)
+        events = self.log(view.id)
+        first = events[0] if events else None
+        if isinstance(first, ev.ExecutionCreated) and first.input != start.input:
+            self.breaks("KEY_ONCE", f"who began {view.id} with {start.input!r} was told of one with {first.input!r}")
 
     def paused(self, view: Execution) -> None:
         """Take note that somebody was told of a pause."""
@@ -102,24 +142,60 @@ class Oracle:
         if view.status in ("paused", "pausing"):
             self.held[view.id] = None
 
-    def answered(self, point: str, data: object, taken: Reserved) -> None:
+    def resumes(self, id_: str) -> None:
+        """Take note that somebody is about to let an execution go on."""
+        self.held.pop(id_, None)
+        self._ordered.pop(id_, None)
+
+    def workflow_paused(self, workflow: str, moved: WorkflowMoved, known: Sequence[str]) -> None:
+        """Take note that somebody was told that a workflow is paused, and so is what was known to run of it."""
+        if moved.standing.state != "paused":
+            return
+        self._held_workflows[workflow] = self._world.database.clock()
+        for id_ in known if not moved.more else ():
+            head = self._world.database.heads[id_]
+            if head.workflow == workflow and head.status not in CLOSED and not self._is_by_leg(id_):
+                self._ordered[id_] = head.last_seq
+
+    def workflow_resumes(self, workflow: str) -> None:
+        """Take note that somebody is about to let a workflow go on."""
+        self._held_workflows.pop(workflow, None)
+        heads = self._world.database.heads
+        self._ordered = {id_: seq for id_, seq in self._ordered.items() if heads[id_].workflow != workflow}
+
+    def _is_by_leg(self, id_: str) -> bool:
+        """Return whether what an execution has acted upon may not be in its log yet."""
+        return b'"durability":"leg"' in self._document_of(id_)
+
+    def _document_of(self, id_: str) -> bytes:
+        database = self._world.database
+        hash_ = database.infos[id_].hash
+        return next(one.document for one in database.versions if one.hash == hash_)
+
+    def answered(self, point: str, key: str, data: object, taken: Reserved) -> None:
         """Take note that somebody was told that an answer is accepted."""
-        if not taken.repeated:
-            self.answers[point] = Answer(taken.execution_id, data)
+        self.promises.answered(point, key, data, taken)
+
+    def decided(self, point: str, by: str, taken: Reserved, *, approved: bool) -> None:
+        """Take note that somebody was told that a decision is accepted."""
+        self.promises.decided(point, by, taken, approved=approved)
+
+    def called_back(self, execution_id: str, point: str, reply: Reply | None) -> None:
+        """Take note that somebody was told that their reply is accepted."""
+        self.promises.called_back(execution_id, point, reply)
+
+    def signalled(self, name: str, key: str, taken: Delivered) -> bool:
+        """Take note that somebody was told that a signal is taken; return whether it is new."""
+        self.promises.signalled(name, key, taken)
+        return not taken.repeated
 
     # What an instance does
 
     def claimed(self, life: Life, execution_id: str, owner: str | None) -> None:
-        """Look at a claim: nobody takes over what it drives itself.
-
-        What comes to be driven while the claim is on its way, with a lease that has run out by then, is no harm: its
-        calls do not begin before the lease is renewed, and then it turns out to be lost.
-        """
+        """Look at a claim: nobody takes over what it drives itself."""
         instance = life.instance
-        driven = instance.driver.driven.get(execution_id) if instance is not None and owner == instance.id else None
-        begun = [out for out in driven.calls.values() if out in self._begun] if driven is not None else []
-        if begun:
-            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(begun)} calls out")
+        if instance is not None and owner == instance.id and (driven := instance.driver.driven.get(execution_id)):
+            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
@@ -128,113 +204,107 @@ class Oracle:
         where = f"{life.name} calls {call.node} ({call.attempt}) of {id_}"
         if head.owner != life.name:
             self.breaks("CALL_HAS_LEASE", f"{where}; its owner is {head.owner}, it is {head.status}")
+        if head.takeovers > self._world.mixture.settings.max_takeovers:
+            self.breaks("POISON_CONTAINED", f"{where}, which has lost {head.takeovers} instances")
         log = self.log(id_)
-        gate = [one for one in log if isinstance(one, ev.ExecutionPausing | ev.ExecutionResumed)]
-        if id_ in self.held and gate and isinstance(gate[-1], ev.ExecutionPausing):
+        self._look_at_gate(out, log, where)
+        self._look_at_node(out, log, where)
+        if f'"id":"{call.node.partition(":")[0]}"'.encode() not in self._document_of(id_):
+            self.breaks("VERSION_KEPT", f"{where}, and its version has no such node")
+        others = self._out.setdefault((id_, call.node), [])
+        for other, theirs in others:
+            if other is not life and self._is_out(other, theirs):
+                self.breaks("ONE_AT_A_TIME", f"{where}, and it is out on {other.name}")
+        others.append((life, out))
+
+    def _look_at_gate(self, out: CallOut, log: list[ev.AnyEvent], where: str) -> None:
+        id_, call = out.driven.id, out.call
+        gate = [one for one in log if isinstance(one, _OF_GATE)]
+        is_resumed = bool(gate) and not isinstance(gate[-1], ev.ExecutionPausing)
+        if id_ in self.held and gate and not is_resumed:
             self.breaks("PAUSE_HOLDS", f"{where} after its pause was told")
-        of_node = [one for one in log if getattr(one, "node", None) == call.node]
-        rounds = [one for one in of_node if isinstance(one, ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted)]
-        if rounds and isinstance(rounds[-1], ev.NodeCompleted):
+        info = self._world.database.infos[id_]
+        since = self._held_workflows.get(info.workflow)
+        if since is not None and info.created_at > since + _STANDINGS_COUNT and not is_resumed:
+            self.breaks("PAUSE_HOLDS", f"{where}, which began after the pause of {info.workflow} was told")
+        if (seq := self._ordered.get(id_)) is not None and not is_resumed:
+            later = [one for one in log[seq + 1 :] if isinstance(one, ev.NodeStarted) and one.node == call.node]
+            if any(one.attempt == call.attempt for one in later):
+                self.breaks("PAUSE_HOLDS", f"{where}, which started after the pause of {info.workflow} was told")
+
+    def _look_at_node(self, out: CallOut, log: list[ev.AnyEvent], where: str) -> None:
+        call = out.call
+        since = _since_rewound(log)
+        rounds = [
+            one
+            for one in log
+            if isinstance(one, ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted) and one.node == call.node
+        ]
+        last = rounds[-1] if rounds else None
+        if isinstance(last, ev.NodeCompleted) and any(one is last for one in since):
             self.breaks("DONE_ONCE", f"{where}, which is completed")
         started = [one for one in rounds if isinstance(one, ev.NodeStarted) and one.attempt == call.attempt]
         if started and not call.probe and started[-1].input != call.input:
             self.breaks("INPUT_IS_LOGGED", f"{where} with {call.input!r}; the log says {started[-1].input!r}")
-        for other in self._world.lives:
-            if other is not life and self._is_out_on(other, out):
-                self.breaks("ONE_AT_A_TIME", f"{where}, and it is out on {other.name}")
-        self._begun[out] = None
 
-    def _is_out_on(self, other: Life, out: CallOut) -> bool:
+    def _is_out(self, other: Life, out: CallOut) -> bool:
         """Return whether a call is out on an instance that has been in touch for a lease."""
         lease = self._world.mixture.settings.lease_ttl / 1000
         if other.dead or other.instance is None or other.faulty_until > self._world.loop.time() - lease - _IN_TOUCH:
             return False
-        driven = other.instance.driver.driven.get(out.driven.id)
-        theirs = driven.calls.get(out.call.node) if driven is not None else None
-        return theirs is not None and theirs in self._begun and not theirs.stopped
+        return out.worker is not None and not out.stopped
 
-    # Now and then
+    def kills_instance(self, execution_id: str, node: str) -> None:
+        """Take note that a call ends its instance: it may do so as often in a row as is allowed, and once more."""
+        self.kills[execution_id, node] += 1
+        events, kills = self.log(execution_id), self._kills_at.setdefault(execution_id, [])
+        kills.append(len(events))
+        progress = max((n for n, one in enumerate(events) if not isinstance(one, _TAKEN_UP)), default=-1)
+        count, most = sum(at > progress + 1 for at in kills), self._world.mixture.settings.max_takeovers
+        if count > most + 1:
+            self.breaks("POISON_CONTAINED", f"{node} of {execution_id} has ended {count} instances in a row")
+
+    def does(self, life: Life, context: CallContext, key: str) -> None:
+        """Look at something that a function is about to do once, under a key: it is not recorded yet.
+
+        Who has lost the execution, and has not heard of it, may do it again: nobody can prevent that.
+        """
+        id_, node = context.execution_id, context.context_id
+        head = self._world.database.heads[id_]
+        theirs = [out for one, out in self._out[id_, node] if one is life and out.call.attempt == context.attempt]
+        if head.owner != life.name or not theirs or theirs[-1].driven.epoch != head.epoch:
+            return
+        for one in reversed(_since_rewound(self.log(id_))):
+            if isinstance(one, ev.NodeCompleted) and one.node == node:
+                return
+            if isinstance(one, ev.NodeRecorded) and (one.node, one.key) == (node, key):
+                self.breaks("RECORDED_ONCE", f"{life.name} does {key} at {node} of {id_}, which is recorded")
+                return
+
+    # Now and then, and at the end
 
     def look(self) -> None:
-        """Look at what is owned and not driven, and at what is due and not taken up."""
-        now, idle = self._world.loop.time(), dict[tuple[str, int], float]()
-        for life in self._world.lives:
-            instance = life.instance
-            if life.dead or instance is None or life.faulty_until > now - _IN_TOUCH:
-                continue
-            for id_, head in self._world.database.heads.items():
-                if head.owner == instance.id and id_ not in instance.driver.driven and not self._is_due(head):
-                    since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
-                    if now - since > _SOON:
-                        self.breaks("OWNED_IS_DRIVEN", f"{life.name} owns {id_} ({head.status}) and does not drive it")
-        self._idle = idle
-        self._look_for_due(now)
-
-    def _look_for_due(self, now: float) -> None:
-        world = self._world
-        settings, due = world.mixture.settings, dict[tuple[str, int], float]()
-        patience = (settings.poll + settings.lease_ttl) / 1000 + _A_WHILE
-        if now < world.heals_at + patience or not world.has_room():
-            self._due = {}
-            return
-        for id_, head in world.database.heads.items():
-            if head.owner is None and not head.missing and head.takeovers == 0 and self._is_due(head):
-                since = due[id_, head.last_seq] = self._due.get((id_, head.last_seq), now)
-                if now - since > patience:
-                    self.breaks("PROMPT", f"{id_} ({head.workflow}, {head.status}) is due and nobody takes it up")
-        self._due = due
-
-    def _is_due(self, head: Head) -> bool:
-        return head.status not in CLOSED and head.wake_at is not None and head.wake_at <= self._world.database.clock()
-
-    # At the end
+        """Look whether what is owned is driven, what is due is taken up, and who works is well."""
+        self._timeliness.look()
+        for life in self._world.ready():
+            if life.engine is not None and not life.engine.is_healthy:
+                self.breaks("NO_INTERNAL_ERROR", f"{life.name} is not healthy: {life.engine.failing_services}")
 
     async def final(self) -> None:
         """Look at everything once more."""
-        database = self._world.database
-        for point, answer in self.answers.items():
-            self._look_at_answer(point, answer)
-        for id_, head in database.heads.items():
-            await self._look_at_end(id_, head)
-        most = self._world.mixture.settings.max_takeovers
-        for (id_, node), count in self.kills.items():
-            if count > 2 * most:
-                self.breaks("POISON_CONTAINED", f"{node} of {id_} has ended {count} instances; {most} are allowed")
-        store = MemoryStore(database)
-        await store.open("oracle")
-        plans = Plans(store)
-        plans.read = self._world.scenario.read_plan
-        for one in await violations(store, plans):
-            self.breaks("VERIFY", f"{one.execution_id} {one.code}: {one.message}")
+        for view in self._views:
+            self.is_still_true(view)
+        self.promises.look()
+        await look_at_the_end(self._world, self)
 
-    def _look_at_answer(self, point: str, answer: Answer) -> None:
-        log = self.log(answer.execution_id)
-        found = [one for one in log if isinstance(one, ev.PausePointAnswered) and one.point == point]
-        ended = any(isinstance(one, ev.ExecutionCancelled | ev.ExecutionFailed | ev.PausePointCancelled) for one in log)
-        if len(found) != 1 and not (ended and not found):
-            self.breaks("ANSWER_ONCE", f"an answer to {point} that was accepted is {len(found)} times in the log")
-        elif found and found[0].output != answer.data:
-            self.breaks("ANSWER_ONCE", f"an answer to {point} is {found[0].output!r} in the log, not {answer.data!r}")
 
-    async def _look_at_end(self, id_: str, head: Head) -> None:
-        if head.status not in CLOSED:
-            why: Any = await self._world.ask(lambda engine: engine.why(id_))
-            if why is None or not why.reasons:
-                said = why.summary if why is not None else "no answer"
-                self.breaks("ENDS_OR_SAYS_WHY", f"{id_} ({head.workflow}) is {head.status}: {said}")
-            elif head.status != "paused":
-                self.breaks("LIVENESS", f"{id_} ({head.workflow}) is still {head.status}: {why.summary}")
-        if any(kill[0] == id_ for kill in self.kills):
-            return
-        for event in self.log(id_):
-            if isinstance(event, ev.NodeFailed) and event.error.code == "max_recoveries" and not self._is_crashing():
-                self.breaks("INNOCENT_GOES_ON", f"{event.node} of {id_} failed for what others did to its instances")
+def _since_rewound(log: list[ev.AnyEvent]) -> list[ev.AnyEvent]:
+    """Return what a log has since its last results were dropped."""
+    for index in range(len(log) - 1, -1, -1):
+        if isinstance(log[index], ev.NodeRewound):
+            return log[index:]
+    return log
 
-    def _is_crashing(self) -> bool:
-        """Return whether instances die so often by themselves that a call may be lost with each of its tries."""
-        mixture = self._world.mixture
-        return bool(mixture.crashes or mixture.crashes_at_points or mixture.stops or mixture.stops_at_points)
 
-    def log(self, id_: str) -> list[ev.AnyEvent]:
-        """Return what is durable of an execution."""
-        return [one for entry in self._world.database.logs.get(id_, ()) for one in decode_events(entry.events)]
+def _decoded(entry: Entry) -> list[ev.AnyEvent]:
+    return list(decode_events(entry.events))

@@ -1,4 +1,4 @@
-"""People: they start, answer, decide, hold, resume, retry, cancel and look, and hang up when it takes too long."""
+"""People who start, answer, decide and look: they hang up, do things twice, at once and too late."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Literal
 from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
     from layover.ports.records import PointRow
     from layover.testing.simulation.scenario import Start
     from layover.testing.simulation.world import World
 
 _WAITS = 0.3  # of the starts, until the execution rests
-_AMONG = 0.05  # of the looks at the end, at which what is held is let go of
+_TWICE = 0.1  # of the answers, under the same key
+_ASKED = ("form", "approval")
 
 
 class People:
-    """Everybody who asks something of the instances."""
+    """Everybody who starts executions, or is asked by them."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -26,95 +30,89 @@ class People:
 
     def begin(self) -> None:
         """Have them all at work."""
-        outside = self._world.outside
-        for work in (self._start(), self._answer(), self._operate(), self._read()):
-            outside.begin(work)
+        for work in (self._start(), self._answer(), self._read()):
+            self._world.outside.begin(work)
 
-    def _patience(self) -> float | None:
-        """Return after how many seconds somebody hangs up, if they do."""
-        world = self._world
-        if world.loop.time() > world.heals_at or world.chance.random() >= world.mixture.hang_ups:
-            return None
-        return world.chance.expovariate(50 if world.chance.random() < 0.7 else 1)
+    @property
+    def have_started(self) -> bool:
+        """Whether everything has been started that is to be."""
+        return self._started == self._world.mixture.executions
+
+    # Starting
 
     async def _start(self) -> None:
         world = self._world
         mixture = world.mixture
         for number in range(mixture.executions):
             await asyncio.sleep(world.chance.expovariate(mixture.executions / (mixture.minutes * 50)))
-            start = world.scenario.start(world.chance, number)
+            start = world.start(world.chance, number)
+            world.outsiders.expect(start)
+            wait: Literal["rest"] | None = "rest" if world.chance.random() < _WAITS else None
+            world.outside.begin(self._begin_one(start, wait))
+            if start.key is not None and world.scenario.twin is not None and world.is_rash():
+                world.outside.begin(self._begin_one(world.scenario.twin(world.chance, start), wait))
             self._started += 1
-            world.outside.begin(self._begin_one(start, "rest" if world.chance.random() < _WAITS else None))
 
     async def _begin_one(self, start: Start, wait: Literal["rest"] | None) -> None:
         world = self._world
-        await world.ask(
-            lambda engine: engine.start(start.workflow, start.input, key=start.key, on_conflict="return", wait=wait),
-            lambda view: world.oracle.told("start", view),
-            self._patience(),
-        )
+        conflict: Literal["return", "reject"] = "reject" if world.is_rash() else "return"
+        for _ in range(2 if world.is_rash() else 1):
+            await world.ask(
+                lambda engine: engine.start(
+                    start.workflow, start.input, key=start.key, on_conflict=conflict, wait=wait
+                ),
+                lambda view: world.oracle.started(start, view),
+                world.patience(),
+            )
+
+    # Answering
 
     async def _answer(self) -> None:
         world = self._world
         while True:
             await asyncio.sleep(world.chance.expovariate(1 / 4))
-            if rows := self._open_points():
-                await self._decide(world.chance.choice(rows))
-
-    def _open_points(self) -> list[PointRow]:
-        rows = self._world.database.points.values()
-        return [row for row in rows if row.closed_at is None and row.point.kind in ("form", "approval")]
+            rows = [row for row in world.database.points.values() if row.point.kind in _ASKED]
+            still_open = [row for row in rows if row.closed_at is None]
+            if rows and world.is_rash():
+                still_open = rows  # it may be too late
+            if still_open:
+                await self._decide(world.chance.choice(still_open))
 
     async def _decide(self, row: PointRow) -> None:
-        """Answer a form, or decide at an approval; now and then twice, under the same key."""
-        world, point = self._world, row.point.id
-        self._answers += 1
-        key, by = str(self._answers), f"person-{world.chance.randrange(3)}"
-        if row.point.kind == "form":
-            data = world.scenario.answer(world.chance, row)
-            for _ in range(1 + (world.chance.random() < 0.1)):
-                await world.ask(
-                    lambda engine: engine.answer(point, data, by=by, key=key),
-                    lambda taken: world.oracle.answered(point, data, taken),
-                    self._patience(),
-                )
+        """Answer a form, or decide at an approval; now and then twice under the same key, or two people at once."""
+        world = self._world
+        say = self._fill_in if row.point.kind == "form" else self._approve
+        if world.is_rash():
+            both: list[Coroutine[Any, Any, None]] = [say(row, 0), say(row, 1)]
+            await asyncio.wait([world.outside.begin(one) for one in both])
         else:
-            approved = world.chance.random() < 0.8
+            await say(row, world.chance.randrange(3))
+
+    def _next_key(self) -> str:
+        self._answers += 1
+        return str(self._answers)
+
+    async def _fill_in(self, row: PointRow, person: int) -> None:
+        world, point = self._world, row.point.id
+        key, by, data = self._next_key(), f"person-{person}", world.scenario.answer(world.chance, row)
+        for _ in range(1 + (world.chance.random() < _TWICE)):
+            await world.ask(
+                lambda engine: engine.answer(point, data, by=by, key=key),
+                lambda taken: world.oracle.answered(point, key, data, taken),
+                world.patience(),
+            )
+
+    async def _approve(self, row: PointRow, person: int) -> None:
+        world, point = self._world, row.point.id
+        key, by, approved = self._next_key(), f"person-{person}", world.chance.random() < 0.8
+        for _ in range(1 + (world.chance.random() < _TWICE)):
             await world.ask(
                 lambda engine: engine.answer(point, approved=approved, by=by, roles=("boss",), key=key),
-                None,
-                self._patience(),
+                lambda taken: world.oracle.decided(point, by, taken, approved=approved),
+                world.patience(),
             )
 
-    async def _operate(self) -> None:
-        """Hold executions, and let them go; cancel and retry a few."""
-        world = self._world
-        while True:
-            await asyncio.sleep(world.chance.expovariate(1 / 8))
-            if world.database.heads:
-                await self._act_on(world.chance.choice(list(world.database.heads)), world.chance.random())
-
-    async def _act_on(self, id_: str, draw: float) -> None:
-        world, oracle, status = self._world, self._world.oracle, self._world.database.heads[id_].status
-        if status in ("paused", "pausing") and (id_ in oracle.held or draw < 0.4):
-            await self._resume(id_)
-        elif world.loop.time() > world.heals_at:
-            return
-        elif status == "failed" and draw < 0.5:
-            await world.ask(lambda engine: engine.retry(id_), lambda view: oracle.told("retry", view), self._patience())
-        elif status not in CLOSED and draw < 0.8:
-            await world.ask(lambda engine: engine.pause(id_, "look"), oracle.paused, self._patience())
-        elif status not in CLOSED and draw < 0.87 and world.scenario.cancels:
-            await world.ask(
-                lambda engine: engine.cancel(id_, "enough"), lambda view: oracle.told("cancel", view), self._patience()
-            )
-
-    async def _resume(self, id_: str) -> None:
-        world = self._world
-        world.oracle.held.pop(id_, None)
-        await world.ask(
-            lambda engine: engine.resume(id_), lambda view: world.oracle.told("resume", view), self._patience()
-        )
+    # Looking
 
     async def _read(self) -> None:
         world = self._world
@@ -125,13 +123,11 @@ class People:
 
     async def _look_at(self, id_: str) -> None:
         world = self._world
-        await world.ask(lambda engine: engine.get(id_), lambda view: world.oracle.told("get", view))
-
-    async def have_finished(self) -> bool:
-        """Let go of what is held, now that all is healed; return whether everything has come to its end."""
-        world = self._world
-        if world.chance.random() < _AMONG:
-            for id_, head in list(world.database.heads.items()):
-                if head.status == "paused":
-                    await self._resume(id_)
-        return self._started == world.mixture.executions and world.is_over()
+        if world.chance.random() < 0.5:
+            await world.ask(lambda engine: engine.get(id_), lambda view: world.oracle.told("get", view))
+        elif world.database.heads[id_].status not in CLOSED:
+            await world.ask(
+                lambda engine: engine.wait(id_, "rest"),
+                lambda view: world.oracle.told("wait", view),
+                world.chance.uniform(0, 20),
+            )

@@ -31,6 +31,10 @@ def _answer(_chance: Random, _row: PointRow) -> object:
     return {}
 
 
+def _no_signals(_start: Start) -> Sequence[tuple[str, str]]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Scenario:
     """What there is to do, apart from what goes wrong."""
@@ -38,9 +42,19 @@ class Scenario:
     workflows: Sequence[Any]  # as `Engine.register` takes them
     functions: Sequence[AnyFunction]
     start: Callable[[Random, int], Start]  # the nth of them
-    answer: Callable[[Random, PointRow], object] = _answer  # to a form
+    answer: Callable[[Random, PointRow], object] = _answer  # to a form; and the reply to a callback
     probes: Mapping[str, AnyFunction] = field(default_factory=dict)
+    # What one seed starts, if it is not all of it
+    focus: Callable[[Random], Callable[[Random, int], Start]] | None = None
     cancels: bool = True  # people cancel some executions
+    rewinds: bool = False  # and take others back
+    # The nth new version of one of the workflows, registered while executions run
+    deploy: Callable[[Random, int], object] | None = None
+    # Names and keys of signals that an execution will wait for: some come before it does
+    signals: Callable[[Start], Sequence[tuple[str, str]]] = _no_signals
+    never: frozenset[str] = frozenset()  # signals that may never come
+    # Another input under the same key
+    twin: Callable[[Random, Start], Start] | None = None
 
     @cached_property
     def plans(self) -> list[Plan]:
@@ -54,13 +68,14 @@ class Scenario:
             registry.add(function)
         return registry
 
-    def furnish(self, registry: Registry) -> None:
-        """Give an engine the functions; what is to be known about them is worked out once for all runs."""
+    def furnish(self, registry: Registry, *, without: str = "") -> None:
+        """Give an engine the functions but one; what is to be known about them is worked out once for all runs."""
         described = self._described
-        for name in sorted(described.names()):
+        for name in sorted(described.names() - {without}):
             registry.put(name, described.find(name))
         for name, probe in self.probes.items():
-            registry.add_probe(name, probe)
+            if name != without:
+                registry.add_probe(name, probe)
 
     @cached_property
     def _read(self) -> dict[bytes, Plan]:

@@ -55,10 +55,10 @@ def simulate(  # noqa: PLR0913 - each is named where it is given
 ) -> Simulated:
     """Run a workflow again and again while instances die and stand still, lines are cut, clocks step and people hurry.
 
-    It is started with one of the `inputs` each time; forms are answered with what `answers` has for their node,
-    approvals are decided either way. Functions are called as they are, in virtual time: `asyncio.sleep` takes no time,
-    and there is no network, so whatever needs one is to be faked. Raises LawBroken with the first seed that breaks a
-    law; `seeds=[seed]` is the same run again.
+    It is started with one of the `inputs` each time. Forms, callbacks and signals that are awaited get what `answers`
+    has for their node; approvals are decided either way. Functions are called as they are, in virtual time:
+    `asyncio.sleep` takes no time. Servers that the seed makes up answer `http` nodes; whatever else needs a network is
+    to be faked. Raises LawBroken with the first seed that breaks a law; `seeds=[seed]` is the same run again.
     """
     name, known = as_plan(workflow, None).definition.name, dict(answers or {})
 

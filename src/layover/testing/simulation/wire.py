@@ -27,6 +27,7 @@ T = TypeVar("T")
 _PER_SECOND = 500.0  # a message takes 2 ms, more or less
 _SLOW_PER_SECOND = 2.0
 _LEASING = ("claim", "answer", "release")
+_LIMITING = ("admit", "free", "commit")
 _LONG = 1.0  # seconds: who waits longer for a reply has been disturbed
 
 
@@ -151,6 +152,8 @@ class Wire:
         if found is not None and not self._life.dead:
             for one in found.claimed if owners else ():
                 oracle.claimed(self._life, one.head.execution_id, owners.get(one.head.execution_id))
+        if name in _LIMITING:
+            oracle.limits.look()
         loop = self._world.loop
         loop.call_at(max(fate.told, loop.time()), _tell, reply, found, error, context=self._life.context)
 

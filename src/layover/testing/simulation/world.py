@@ -9,16 +9,19 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from layover.core.errors import LayoverError
+from layover.nodes.function import name_of
 from layover.ports import commit_points
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED
 from layover.runtime.engine import Engine
 from layover.stores.memory.database import MemoryDatabase
 from layover.testing.simulation.lives import LIFE, Killed, Life
-from layover.testing.simulation.loop import SimulatedLoop
+from layover.testing.simulation.loop import Deadlocked, Endless, SimulatedLoop
 from layover.testing.simulation.machine import SimulatedMachine
 from layover.testing.simulation.mishaps import Mishaps
+from layover.testing.simulation.operators import Operators
 from layover.testing.simulation.oracle import Oracle
+from layover.testing.simulation.outsiders import Outsiders
 from layover.testing.simulation.people import People
 from layover.testing.simulation.trace import Trace
 from layover.testing.simulation.wire import Wire
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
+    from layover.testing.simulation.lockstep import Lockstep
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken
     from layover.testing.simulation.scenario import Scenario
@@ -67,7 +71,7 @@ class World:
         self.scenario = scenario
         self.chance = Random(seed)  # noqa: S311 - chance, not secrets
         self.trace = Trace(keeps_lines=traces)
-        self.loop = SimulatedLoop(self.chance, self.trace, shuffled=mixture.shuffled)
+        self.loop = SimulatedLoop(self.chance, self.trace, shuffled=mixture.shuffled, most_steps=mixture.most_steps)
         self.heals_at = mixture.minutes * 60
         self.down_until = 0.0
         self._calendar = self._ahead = 0  # milliseconds by which the clock was stepped, and the time is ahead
@@ -75,12 +79,15 @@ class World:
         self.database = MemoryDatabase(clock=self._database_time)
         self.server, self.outside = Life("database", self), Life("people", self)
         self.lives: list[Life] = []
+        self.threads: dict[Lockstep, None] = {}  # of functions that are not async, and have not returned
         self.counts: Counter[str] = Counter()
+        self.start = scenario.start if scenario.focus is None else scenario.focus(self.chance)
+        self.ledger: dict[str, None] = {}  # what functions have done outside, for those who look
         self.oracle = Oracle(self)
         self._wires: dict[Life, Wire] = {}
         self._mishaps = Mishaps(self)
         self.stop = self._mishaps.stop
-        self._people = People(self)
+        self._people, self.outsiders, self._operators = People(self), Outsiders(self), Operators(self)
 
     def _database_time(self) -> int:
         return self.database_time(self.loop.time())
@@ -123,7 +130,16 @@ class World:
         self.noted(life, "starts")
         life.begin(self._open(life))
 
+    def _choose_functions(self, life: Life) -> None:
+        """Decide which functions a process has: now and then it is of a release that has not all of them."""
+        functions = self.scenario.functions
+        if functions and self.loop.time() < self.heals_at and self.chance.random() < self.mixture.missing_functions:
+            life.lacks = name_of(functions[self.chance.randrange(len(functions))])
+            self.counts["missing_functions"] += 1
+            self.noted(life, f"has no {life.lacks}")
+
     async def _open(self, life: Life) -> None:
+        self._choose_functions(life)
         while True:
             wire = self._wires[life] = Wire(self, life)
             engine = Engine(
@@ -138,7 +154,7 @@ class World:
                 self._forget(life)
                 await asyncio.sleep(0.5)
         life.engine = engine
-        self.scenario.furnish(engine.instance.registry)
+        self.scenario.furnish(engine.instance.registry, without=life.lacks)
         engine.instance.plans.read = self.scenario.read_plan
         engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
         self.noted(life, "is ready")
@@ -211,6 +227,16 @@ class World:
 
     # People
 
+    def patience(self) -> float | None:
+        """Return after how many seconds somebody hangs up, if they do."""
+        if self.loop.time() > self.heals_at or self.chance.random() >= self.mixture.hang_ups:
+            return None
+        return self.chance.expovariate(50 if self.chance.random() < 0.7 else 1)
+
+    def is_rash(self) -> bool:
+        """Return whether somebody does what is of no use, or too much."""
+        return self.loop.time() < self.heals_at and self.chance.random() < self.mixture.rash
+
     async def ask(
         self,
         make: Callable[[Engine], Awaitable[T]],
@@ -269,6 +295,9 @@ class World:
         try:
             self.loop.run_until_complete(self.outside.begin(self._play()))
             return self._ran()
+        except (Endless, Deadlocked) as error:
+            self.oracle.breaks("NO_LIVELOCK", str(error))
+            return self._ran()
         finally:
             commit_points.watch(None)
             logger.removeHandler(watch)
@@ -276,6 +305,8 @@ class World:
             for life in self.lives:
                 self.loop.bury(life)
             self.loop.close()
+            for thread in list(self.threads):
+                thread.kill()
 
     async def _play(self) -> None:
         for number in range(self.mixture.instances):
@@ -283,14 +314,24 @@ class World:
         await asyncio.sleep(1)
         for plan in self.scenario.plans:
             await self._register(plan)
-        self._people.begin()
+        for crowd in (self._people, self.outsiders, self._operators):
+            crowd.begin()
         self._mishaps.begin()
+        self.loop.call_at(self.heals_at, self._complete, context=self.outside.context)
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
             await asyncio.sleep(_LOOKS_EVERY)
             self.oracle.look()
-            if self.loop.time() > self.heals_at + _TO_RECOVER and await self._people.have_finished():
-                break
+            if self.loop.time() > self.heals_at + _TO_RECOVER:
+                await self._operators.let_go()
+                if self._people.have_started and self.is_over():
+                    break
         await self.oracle.final()
+
+    def _complete(self) -> None:
+        """Have every instance started anew that has not all functions."""
+        for life in list(self.lives):
+            if life.lacks and not life.dead:
+                self.crash(life, "replaced")
 
     async def _register(self, plan: Plan) -> None:
         for _ in range(_MOST_TRIES):
@@ -305,7 +346,8 @@ class World:
 
     def _ran(self) -> Ran:
         database = self.database
-        for table in (database.heads, database.logs, database.points, database.outbox, database.commands):
+        tables = (database.heads, database.logs, database.points, database.outbox, database.commands, database.signals)
+        for table in tables:
             self.trace.step(repr(sorted(table.items(), key=lambda item: str(item[0]))))
         return Ran(
             seed=self.seed,
@@ -338,4 +380,6 @@ class _LogWatch(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, Killed) or str(record.msg).startswith(_OF_REFUSALS):
             return  # it was done from outside
+        if str(record.msg).startswith("execution_unwritable") and "It is refused." in record.getMessage():
+            return  # the same
         self._world.oracle.breaks("NO_INTERNAL_ERROR", f"{record.getMessage()} {error!r}"[:300])

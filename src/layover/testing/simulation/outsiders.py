@@ -1,0 +1,116 @@
+"""Systems outside: they send signals, early, late and twice, and reply to callbacks, early, late and twice."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from layover.testing.simulation.promises import Reply
+
+if TYPE_CHECKING:
+    from layover.ports.records import PointRow
+    from layover.testing.simulation.scenario import Start
+    from layover.testing.simulation.world import World
+
+_EARLY = 0.4  # of the signals that are known to be wanted are sent whether somebody waits for them or not
+_NEVER = 0.3  # of those that may never come
+_FAILS = 0.1  # of the replies say that it has failed
+_BEATS = 0.2  # of those who reply have said before that they are at it
+_MOST_TRIES = 200
+
+
+class Outsiders:
+    """Whoever executions wait for, besides people."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._early: dict[tuple[str, str], None] = {}  # signals that are sent, or never will be, whoever waits for them
+        self._sent: dict[tuple[str, str, str], None] = {}  # the others, by name, key and point
+        self._replied: dict[str, None] = {}  # points to which a reply is on its way
+
+    def begin(self) -> None:
+        """Have them all at work."""
+        self._world.outside.begin(self._send())
+        self._world.outside.begin(self._reply())
+
+    # Signals
+
+    def expect(self, start: Start) -> None:
+        """Send some of the signals that an execution will wait for, before or after it does."""
+        world = self._world
+        for wanted in world.scenario.signals(start):
+            if wanted[0] in world.scenario.never and world.chance.random() < _NEVER:
+                self._early[wanted] = None
+            elif world.chance.random() < _EARLY and wanted not in self._early:
+                self._early[wanted] = None
+                world.counts["early_signals"] += 1
+                data = {"n": world.chance.randrange(1_000)}
+                world.outside.begin(self._bring(wanted, "early", data, world.chance.uniform(0, 60)))
+
+    async def _send(self) -> None:
+        """Send what somebody waits for."""
+        world = self._world
+        while True:
+            await asyncio.sleep(world.chance.expovariate(1 / 5))
+            waits = [one for one in world.database.waits if one not in self._sent and one[:2] not in self._early]
+            if waits:
+                wait = world.chance.choice(waits)
+                self._sent[wait] = None
+                data = world.scenario.answer(world.chance, world.database.points[wait[2]])
+                world.outside.begin(self._bring(wait[:2], wait[2], data))
+
+    async def _bring(self, wanted: tuple[str, str], mark: str, data: object, delay: float = 0) -> None:
+        """Bring a signal until somebody says that it is taken; under its id it is the same however often it comes."""
+        world, (name, key) = self._world, wanted
+        await asyncio.sleep(delay)
+        told: list[bool] = []
+        times = 1 + world.is_rash()
+        for _ in range(_MOST_TRIES):
+            await world.ask(
+                lambda engine: engine.deliver(name, key, data, id=f"{name}-{key}-{mark}"),
+                lambda taken: told.append(world.oracle.signalled(name, key, taken)),
+                world.patience(),
+            )
+            if len(told) >= times:
+                return
+            await asyncio.sleep(world.chance.expovariate(1))
+
+    # Callbacks
+
+    async def _reply(self) -> None:
+        """Reply to those who wait for it, some while the call that asked is still out."""
+        world = self._world
+        while True:
+            await asyncio.sleep(world.chance.expovariate(1 / 3))
+            rows = [row for row in world.database.points.values() if row.point.kind == "callback"]
+            waiting = [row for row in rows if row.closed_at is None and row.point.id not in self._replied]
+            if rows and world.is_rash():
+                waiting = rows  # it was replied to before, or it is too late
+            if waiting:
+                row = world.chance.choice(waiting)
+                self._replied[row.point.id] = None
+                for _ in range(1 + world.is_rash()):
+                    world.outside.begin(self._call_back(row))
+
+    async def _call_back(self, row: PointRow) -> None:
+        """Reply until somebody says that it is taken, or nobody waits for it any more."""
+        world, point = self._world, row.point.id
+        output, fails = world.scenario.answer(world.chance, row), world.chance.random() < _FAILS
+        told: list[None] = []
+
+        def accepted(_: None) -> None:
+            told.append(None)
+            world.oracle.called_back(row.execution_id, point, None if fails else Reply(output))
+
+        if world.chance.random() < _BEATS:
+            await world.ask(lambda engine: engine.beat(point=point), None, world.patience())
+        for _ in range(_MOST_TRIES):
+            if fails:
+                await world.ask(
+                    lambda engine: engine.fail_callback(message="no", point=point), accepted, world.patience()
+                )
+            else:
+                await world.ask(lambda engine: engine.call_back(None, output, point=point), accepted, world.patience())
+            if told or world.database.points[point].status != "open":
+                return
+            await asyncio.sleep(world.chance.expovariate(1))

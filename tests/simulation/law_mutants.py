@@ -1,0 +1,130 @@
+"""The runtime, broken on purpose in what it promises to those outside: each way with the law that notices it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
+
+from layover.core.engine.answers import reserve
+from layover.nodes.journal import Journal
+from layover.runtime import beginning, caller, commit_retrier, plans, switchboard
+from layover.stores.memory import claims, limits, signals
+from layover.stores.memory import commands as command_queue
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from layover.core.engine.commands import Answer
+    from layover.core.engine.state import Point
+    from layover.core.plan import Plan
+    from layover.ports.records import AuditEntry, Claim, Claimed, Enqueue, Head, Signal
+    from layover.runtime.messages import Scanning, Start
+    from layover.stores.memory.database import MemoryDatabase
+
+
+class LawMutant(NamedTuple):
+    """What is changed, the laws of which one notices it, the workflows that show it, and what is overdone for that."""
+
+    laws: tuple[str, ...]
+    workflows: tuple[str, ...]
+    changes: list[tuple[Any, str, Any]]
+    overdone: dict[str, float]
+
+
+_begin_child, _startable, _of = beginning.Beginning.begin_child, plans.Plans.startable, plans.Plans.of
+_keep, _enqueue, _take = signals.store_signal, command_queue.enqueue, claims._take  # noqa: SLF001 - to be broken
+
+
+async def _another_child(self: beginning.Beginning, parent: str, _child: str, start: Start) -> None:
+    driver = self._driver
+    await _begin_child(self, parent, driver.machine.ids.new(driver.clock.now()), start)
+
+
+async def _never_held(self: plans.Plans, workflow: str, number: int | None, now: int) -> plans.Startable:
+    return (await _startable(self, workflow, number, now))._replace(held=None)
+
+
+async def _newest(self: plans.Plans, hash_: str) -> Plan:
+    version = await self._store.version(hash_)
+    newest = await self._store.latest(version.workflow) if version is not None else None
+    return await _of(self, newest.hash if newest is not None else hash_)
+
+
+def _is_always_new(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
+    _keep(db, signal, audit)
+    return True
+
+
+async def _nothing_was_before(self: switchboard.Switchboard, execution_id: str, scanning: Scanning) -> None:
+    """Tell nobody of signals that have come before."""
+
+
+async def _has_begun_it(*_: object) -> bool:
+    return True
+
+
+def _callbacks_are_new(db: MemoryDatabase, commands: Sequence[Enqueue], now: int, standing: Any = None) -> list[Any]:
+    changed = [replace(one, source="") if one.source.startswith("callback:") else one for one in commands]
+    return _enqueue(db, changed, now, standing)
+
+
+def _is_always_open(point: Point, schema: object, answer: Answer, now: int) -> Any:
+    return reserve(replace(point, status="open"), schema, answer, now)
+
+
+def _forgets_the_first(
+    node: str, attempt: int, recorded: Mapping[str, object], write: Callable[[Any], Awaitable[None]], token: str | None
+) -> Journal:
+    return Journal(node, attempt, {key: value for key, value in recorded.items() if key != "first"}, write, token)
+
+
+def _counts_no_losses(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
+    claimed = _take(db, was, wish)
+    head = db.heads[was.execution_id] = replace(claimed.head, takeovers=0)
+    return replace(claimed, head=head)
+
+
+LAW_MUTANTS: dict[str, LawMutant] = {
+    "whoever comes second under a key has begun it": LawMutant(
+        ("KEY_ONCE", "INPUT_IS_LOGGED"),
+        ("council",),
+        [(commit_retrier.CommitRetrier, "_has_begun_it", _has_begun_it)],
+        {"rash": 1.0, "lost_replies": 0.1, "late": 0.1},
+    ),
+    "a signal is new whenever it comes": LawMutant(
+        ("SIGNAL_ONCE",), ("signalled",), [(signals, "store_signal", _is_always_new)], {"rash": 0.5}
+    ),
+    "signals that came before are not looked for": LawMutant(
+        ("LIVENESS",), ("signalled",), [(switchboard.Switchboard, "scan", _nothing_was_before)], {}
+    ),
+    "a callback takes every reply": LawMutant(
+        ("CALLBACK_ONCE",), ("called_back",), [(command_queue, "enqueue", _callbacks_are_new)], {"rash": 0.8}
+    ),
+    "a form takes every answer": LawMutant(
+        ("ANSWER_ONCE",), ("steps",), [(command_queue, "reserve", _is_always_open)], {"rash": 0.8}
+    ),
+    "a journal forgets": LawMutant(("RECORDED_ONCE",), ("recorded",), [(caller, "Journal", _forgets_the_first)], {}),
+    "a journal forgets what threads did": LawMutant(
+        ("RECORDED_ONCE",), ("blocking",), [(caller, "Journal", _forgets_the_first)], {}
+    ),
+    "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limits, "_has_room", lambda *_: True)], {}),
+    "a rate is never used up": LawMutant(
+        ("LIMIT_HOLDS",), ("rated",), [(limits, "reserved", lambda _rate, _used, now: (now, now * 1000))], {}
+    ),
+    "a child is another each time": LawMutant(
+        ("CHILD_ONCE",), ("family",), [(beginning.Beginning, "begin_child", _another_child)], {"lost_replies": 0.1}
+    ),
+    "executions move on to new versions": LawMutant(
+        ("VERSION_KEPT", "VERIFY", "NO_INTERNAL_ERROR"),
+        ("steps",),
+        [(plans.Plans, "of", _newest)],
+        {"deployments": 10.0, "crashes": 15.0},
+    ),
+    "what begins while its workflow is paused is not held": LawMutant(
+        ("PAUSE_HOLDS",), ("steps",), [(plans.Plans, "startable", _never_held)], {"workflow_pauses": 5.0}
+    ),
+    "losses are not counted": LawMutant(
+        ("POISON_CONTAINED",), ("steps",), [(claims, "_take", _counts_no_losses)], {"deadly_calls": 0.9}
+    ),
+}
