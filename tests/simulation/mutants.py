@@ -141,9 +141,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 ),
             )
         ],
-        "an act is told before it is applied": [
-            _edited(driven.Driven, "_passed", ("self.last_seq += append.count", "self.last_seq += append.count + 1"))
-        ],
     },
     "gate": {
         "what is decided before a pause in one step makes calls *": [
@@ -153,16 +150,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(caller.Caller, "_may_still", (' or driven.state.facts.gate != "open"', ""))
         ],
         "a call begins whose end is on its way *": [_kept(driven.Driven, "expects", lambda *_: True)],
-        "lost calls are made again before commands are obeyed *": [
-            _edited(
-                driver.Driver,
-                "_first_inputs",
-                (
-                    "[*inputs, *commands, recover] if is_open else [*inputs, recover, *commands]",
-                    "[*inputs, recover, *commands]",
-                ),
-            )
-        ],
     },
     "recovery": {
         "lost calls are not made again": [

@@ -128,6 +128,8 @@ class Oracle:
         where = f"{life.name} calls {call.node} ({call.attempt}) of {id_}"
         if head.owner != life.name:
             self.breaks("CALL_HAS_LEASE", f"{where}; its owner is {head.owner}, it is {head.status}")
+        if head.takeovers > self._world.mixture.settings.max_takeovers:
+            self.breaks("POISON_CONTAINED", f"{where}, which has lost {head.takeovers} instances")
         log = self.log(id_)
         gate = [one for one in log if isinstance(one, ev.ExecutionPausing | ev.ExecutionResumed)]
         if id_ in self.held and gate and isinstance(gate[-1], ev.ExecutionPausing):
@@ -196,10 +198,6 @@ class Oracle:
             self._look_at_answer(point, answer)
         for id_, head in database.heads.items():
             await self._look_at_end(id_, head)
-        most = self._world.mixture.settings.max_takeovers
-        for (id_, node), count in self.kills.items():
-            if count > 2 * most:
-                self.breaks("POISON_CONTAINED", f"{node} of {id_} has ended {count} instances; {most} are allowed")
         store = MemoryStore(database)
         await store.open("oracle")
         plans = Plans(store)

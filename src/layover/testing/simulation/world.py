@@ -20,6 +20,7 @@ from layover.testing.simulation.machine import SimulatedMachine
 from layover.testing.simulation.mishaps import Mishaps
 from layover.testing.simulation.oracle import Oracle
 from layover.testing.simulation.people import People
+from layover.testing.simulation.put_off import PutOff
 from layover.testing.simulation.trace import Trace
 from layover.testing.simulation.wire import Wire
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
+    from layover.runtime.caller import CallOut
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken
     from layover.testing.simulation.scenario import Scenario
@@ -77,6 +79,7 @@ class World:
         self.lives: list[Life] = []
         self.counts: Counter[str] = Counter()
         self.oracle = Oracle(self)
+        self._put_off = PutOff(self)
         self._wires: dict[Life, Wire] = {}
         self._mishaps = Mishaps(self)
         self.stop = self._mishaps.stop
@@ -140,8 +143,16 @@ class World:
         life.engine = engine
         self.scenario.furnish(engine.instance.registry)
         engine.instance.plans.read = self.scenario.read_plan
-        engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
+        engine.instance.caller.on_begin = lambda out: self._begins(life, out)
         self.noted(life, "is ready")
+
+    def _begins(self, life: Life, out: CallOut) -> None:
+        """Look at a call that begins, and let it end its process if its execution is one that does."""
+        self.oracle.begins(life, out)
+        if self._mishaps.is_poison(out.driven.id):
+            self.oracle.kills[out.driven.id, out.call.node] += 1
+            self.crash(life, "poisoned")
+            raise Killed
 
     def crash(self, life: Life, why: str) -> None:
         """End a process; another takes its place after a while."""
@@ -288,6 +299,7 @@ class World:
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
             await asyncio.sleep(_LOOKS_EVERY)
             self.oracle.look()
+            self._put_off.look()
             if self.loop.time() > self.heals_at + _TO_RECOVER and await self._people.have_finished():
                 break
         await self.oracle.final()
