@@ -47,12 +47,13 @@ def noticed(name: str, seeds: range) -> bool:
     """Break it in one way, and return whether a seed notices."""
     area = next(area for area, ways in AREAS.items() if name in ways)
     began = monotonic()
-    with broken(MUTANTS[name]):
-        for seed in seeds:
-            if ran := run(seed, EVERYTHING).broken:
-                laws = ", ".join(sorted(one.law for one in ran))
-                print(f"{area:10} {name}: {laws} by seed {seed}, {monotonic() - began:.1f} s", flush=True)
-                return True
+    for seed in seeds:
+        with broken(MUTANTS[name]):
+            found = run(seed, EVERYTHING).broken
+        if found and not run(seed, EVERYTHING).broken:  # it is the mutant that breaks it
+            laws = ", ".join(sorted(one.law for one in found))
+            print(f"{area:10} {name}: {laws} by seed {seed}, {monotonic() - began:.1f} s", flush=True)
+            return True
     print(f"{area:10} {name}: NOT NOTICED in {len(seeds)} seeds, {monotonic() - began:.1f} s", flush=True)
     return False
 
