@@ -58,7 +58,9 @@ class Wire:
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         if name in ("tell", "listen"):
             raise AttributeError(name)
-        return partial(self._send, name, getattr(self._store, name))
+        send = partial(self._send, name, getattr(self._store, name))
+        setattr(self, name, send)  # the next time it is found at once
+        return send
 
     # Hints
 
