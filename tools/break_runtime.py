@@ -16,7 +16,7 @@ from time import monotonic
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.simulation.flows import EVERYTHING
-from tests.simulation.mutants import AREAS, MUTANTS, broken
+from tests.simulation.mutants import AREAS, MUTANTS, UNNOTICED, broken
 
 from layover.testing.simulation.running import run
 
@@ -28,9 +28,11 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=300, help="how many to try for each")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default="", help="those whose name has this in it")
+    parser.add_argument("--unnoticed", action="store_true", help="those of which no seed is known that notices")
     parser.add_argument("--small", action="store_true", help="only the first way to break it")
     options = parser.parse_args()
-    names = [name for name in MUTANTS if options.only in name][: 1 if options.small else None]
+    known = UNNOTICED if options.unnoticed else MUTANTS
+    names = [name for name in known if options.only in name][: 1 if options.small else None]
     processes = min(options.processes, len(names))
     seeds = range(options.seed, options.seed + options.seeds)
     if processes == 1:
@@ -45,14 +47,16 @@ def main() -> int:
 
 def noticed(name: str, seeds: range) -> bool:
     """Break it in one way, and return whether a seed notices."""
-    area = next(area for area, ways in AREAS.items() if name in ways)
+    area = next((area for area, ways in AREAS.items() if name in ways), "unnoticed")
+    changes = MUTANTS[name] if name in MUTANTS else UNNOTICED[name].changes
     began = monotonic()
-    with broken(MUTANTS[name]):
-        for seed in seeds:
-            if ran := run(seed, EVERYTHING).broken:
-                laws = ", ".join(sorted(one.law for one in ran))
-                print(f"{area:10} {name}: {laws} by seed {seed}, {monotonic() - began:.1f} s", flush=True)
-                return True
+    for seed in seeds:
+        with broken(changes):
+            found = run(seed, EVERYTHING).broken
+        if found and not run(seed, EVERYTHING).broken:  # it is the mutant that breaks it
+            laws = ", ".join(sorted(one.law for one in found))
+            print(f"{area:10} {name}: {laws} by seed {seed}, {monotonic() - began:.1f} s", flush=True)
+            return True
     print(f"{area:10} {name}: NOT NOTICED in {len(seeds)} seeds, {monotonic() - began:.1f} s", flush=True)
     return False
 

@@ -343,3 +343,13 @@ def _takes_a_number(a: int) -> int:
 
 def _takes_anything(value: object) -> object:
     return value
+
+
+def test_what_is_given_besides_the_parameters_comes_in_the_order_of_the_input() -> None:
+    def take(count: int, **rest: int) -> list[str]:
+        return [*rest][:count]
+
+    registry = Registry()
+    registry.add(take)
+    given = {"count": 50, **{f"word{n * 7919 % 50}": n for n in range(50)}}
+    assert registry.find("take").call(given, None) == list(given)[1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from layover.testing.simulation.world import World
 
 _LONGEST_STEP = 20_000  # milliseconds
+_POISON = 10  # times as many executions always end their process as calls do so by chance
 
 
 class Mishaps:
@@ -42,6 +44,14 @@ class Mishaps:
         life.stopped_until = max(life.stopped_until, world.loop.time() + seconds)
         life.disturb(life.stopped_until)
         world.noted(life, f"stands still for {seconds:.3f} s")
+
+    def is_poison(self, execution_id: str) -> bool:
+        """Return whether every call of an execution ends its process, until all is healed."""
+        world = self._world
+        if not world.mixture.deadly_calls or world.loop.time() > world.heals_at:
+            return False
+        chance = Random(f"poison {world.seed} {execution_id}")  # noqa: S311 - chance, not secrets
+        return chance.random() < _POISON * world.mixture.deadly_calls
 
     async def _go_wrong(self, mean: float, act: Callable[[Life], None]) -> None:
         world = self._world

@@ -59,7 +59,9 @@ class Wire:
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         if name in ("tell", "listen"):
             raise AttributeError(name)
-        return partial(self._send, name, getattr(self._store, name))
+        send = partial(self._send, name, getattr(self._store, name))
+        setattr(self, name, send)  # the next time it is found at once
+        return send
 
     # Hints
 
@@ -102,6 +104,8 @@ class Wire:
         world, life = self._world, self._life
         if name not in POLLS or world.loop.time() < max(life.cut_until, life.deaf_until, world.down_until):
             return False
+        if name == "now" and (life.instance is None or life.instance.driver.driven):
+            return False  # it lives by what it is told of the time, and how late
         return world.chance.random() >= TRAVELS and finds_nothing(world.database, name, args)
 
     def _fate(self, name: str) -> Fate:

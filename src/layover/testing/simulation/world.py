@@ -23,6 +23,7 @@ from layover.testing.simulation.operators import Operators
 from layover.testing.simulation.oracle import Oracle
 from layover.testing.simulation.outsiders import Outsiders
 from layover.testing.simulation.people import People
+from layover.testing.simulation.put_off import PutOff
 from layover.testing.simulation.trace import Trace
 from layover.testing.simulation.wire import Wire
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
+    from layover.runtime.caller import CallOut
     from layover.testing.simulation.lockstep import Lockstep
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken
@@ -84,6 +86,7 @@ class World:
         self.start = scenario.start if scenario.focus is None else scenario.focus(self.chance)
         self.ledger: dict[str, None] = {}  # what functions have done outside, for those who look
         self.oracle = Oracle(self)
+        self._put_off = PutOff(self)
         self._wires: dict[Life, Wire] = {}
         self._mishaps = Mishaps(self)
         self.stop = self._mishaps.stop
@@ -156,8 +159,16 @@ class World:
         life.engine = engine
         self.scenario.furnish(engine.instance.registry, without=life.lacks)
         engine.instance.plans.read = self.scenario.read_plan
-        engine.instance.caller.on_begin = lambda out: self.oracle.begins(life, out)
+        engine.instance.caller.on_begin = lambda out: self._begins(life, out)
         self.noted(life, "is ready")
+
+    def _begins(self, life: Life, out: CallOut) -> None:
+        """Look at a call that begins, and let it end its process if its execution is one that does."""
+        self.oracle.begins(life, out)
+        if self._mishaps.is_poison(out.driven.id):
+            self.oracle.kills[out.driven.id, out.call.node] += 1
+            self.crash(life, "poisoned")
+            raise Killed
 
     def crash(self, life: Life, why: str) -> None:
         """End a process; another takes its place after a while."""
@@ -321,6 +332,7 @@ class World:
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
             await asyncio.sleep(_LOOKS_EVERY)
             self.oracle.look()
+            self._put_off.look()
             if self.loop.time() > self.heals_at + _TO_RECOVER:
                 await self._operators.let_go()
                 if self._people.have_started and self.is_over():
