@@ -1,4 +1,4 @@
-"""A call has started when its function is entered: its timeout counts from then, and behind a pause none is entered."""
+"""A call is out from when its function is entered until it returns: its timeout counts that, and so does a pause."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from layover.ports.commit_points import CommitPoint
 from layover.runtime.engine import Engine
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.testing.virtual_time import VirtualClock, VirtualTime
-from tests.runtime.harness import Held, call, engine_at, flow, settings_with
+from tests.runtime.harness import Held, call, engine_at, fan_out, flow, settings_with
 from tests.runtime.test_threads import HOUR, NEVER, Gate, Standing, gate
 
 if TYPE_CHECKING:
@@ -104,6 +104,18 @@ async def test_a_call_whose_thread_was_slow_to_enter_it_has_its_whole_timeout(ga
             else:
                 gate.opened.set()
                 assert await engine.result(started.id) == "a"
+
+
+async def test_a_result_that_came_while_everything_stood_still_comes_before_the_timeout_of_its_call() -> None:
+    time, work = VirtualTime(), Held()
+    async with virtual(Slow(time), time, work) as engine:
+        await engine.register(flow(fan_out(call("a", timeout="5s"))))
+        started = await engine.start("flow", [0, 1, 2])
+        running = await work.all_begun(3)
+        time.pass_to(time.now + 6_000)  # the timeouts are up, and looked at before those who have their results are
+        for one in running:
+            one.returns("in time")
+        assert (await engine.wait(started.id)).status == "completed"
 
 
 class Entered:

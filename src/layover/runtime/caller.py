@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Told: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
 
 _TO_CLEAN_UP = 1.0  # seconds
+_TURNS = 8
 
 
 class NotMade(Exception):  # noqa: N818 - it says what became of the call
@@ -54,7 +55,7 @@ class CallOut:
     """A call that is being made, or is about to be."""
 
     __slots__ = (
-        "begun_at", "call", "decided_at", "driven", "held", "journal", "pulse", "stopped", "token", "worker",
+        "begun_at", "call", "decided_at", "driven", "held", "journal", "pulse", "stopped", "token", "turns", "worker",
     )  # fmt: skip
 
     def __init__(self, driven: Driven, call: Call, decided_at: int, token: str | None = None) -> None:
@@ -63,6 +64,7 @@ class CallOut:
         self.decided_at = decided_at  # in the time of the log
         self.begun_at: int | None = None  # when its function was entered, by the clock that never jumps
         self.held: asyncio.Future[None] | None = None  # it waits behind a closed gate
+        self.turns = _TURNS  # that others have before it is given up for its timeout
         self.token = token  # by which somebody is to call back
         self.stopped = False
         self.worker: asyncio.Task[None] | None = None

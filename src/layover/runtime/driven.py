@@ -657,7 +657,11 @@ class Driven:
         """Be woken when time has something to do while calls are out."""
         due = wake_at(self.state)
         if due is not None and due <= (now := self._driver.clock.now()):
-            due = self._spared.look_again(now, _LOOK_AGAIN) or due
+            later = self._spared.look_again(now, _LOOK_AGAIN)
+            if later is not None and later <= now:
+                self._driver.loop.call_soon(self._ring)  # after others
+                later = now + _LOOK_AGAIN
+            due = later or due
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
         if self.unwritten.count:

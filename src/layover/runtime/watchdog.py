@@ -36,10 +36,10 @@ class Watchdog:
         named: float | None = None
         while not self._stopped.wait(self._blocked_after / 4):
             if monotonic() - self._answered > self._blocked_after:
-                if named != self._answered:
-                    named = self._answered
-                    self._name_it()
-                continue
+                if named == self._answered:
+                    continue
+                named = self._answered
+                self._name_it()  # and ask again: if the process stood still, nothing of what was asked is left
             try:
                 self._loop.call_soon_threadsafe(self._answer)
             except RuntimeError:  # the loop is closed
