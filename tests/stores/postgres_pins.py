@@ -91,7 +91,7 @@ PINNED = {
     "history": {"heads_pkey (execution_id)", "events_pkey (execution_id, seq, era)"},
     "point_by_id": {"pause_points_by_id (id)"},
     "list_points": {"pause_points_by_age (opened_at, id)"},
-    "list_points_of_execution": {"pause_points_pkey (execution_id)"},
+    "list_points_of_executions": {"pause_points_pkey (execution_id)"},
     "list_waiting_points": {"pause_points_waiting (opened_at, id)"},
     "list_waiting_points_of_workflow_and_kind": {"pause_points_waiting_of (workflow, kind, opened_at, id)"},
     "list_waiting_points_of_kind": {"pause_points_waiting_of_kind (kind, opened_at, id)"},

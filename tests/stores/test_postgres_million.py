@@ -178,7 +178,7 @@ DEEDS: dict[str, Deed] = {
     "list_paused_executions_of_workflow": lambda db: queries.paused(db, PausedFilter(limit=50, workflow="w7")),
     "point_by_id": lambda db: queries.point_by_id(db, "p105"),
     "list_points": lambda db: queries.points(db, POINTS),
-    "list_points_of_execution": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
+    "list_points_of_executions": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
     "list_waiting_points": lambda db: queries.points(db, WAITING),
     "list_waiting_points_of_workflow_and_kind": lambda db: queries.points(
         db, msgspec.structs.replace(WAITING, workflow="w7", kind="approval")

@@ -127,13 +127,33 @@ async def points(db: StatementRunner, wanted: PointFilter) -> list[PointRow]:
     after = wanted.after if wanted.after is not None else _OLDEST
     usual = (wanted.workflow, wanted.kind, wanted.status or None, at_most(wanted.limit), *after)
     if wanted.execution_id is not None:
-        check_ids([wanted.execution_id])
-        rows = await db.fetch("list_points_of_execution", *usual, wanted.execution_id)
-    elif wanted.status and _WAITING.issuperset(wanted.status):
+        return (await points_of_executions(db, [wanted]))[0]
+    if wanted.status and _WAITING.issuperset(wanted.status):
         rows = await _waiting(db, wanted, (wanted.status, at_most(wanted.limit), *after))
     else:
         rows = await db.fetch("list_points", *usual)
     return [point_of(row) for row in rows]
+
+
+async def points_of_executions(db: StatementRunner, wanted: Sequence[PointFilter]) -> list[list[PointRow]]:
+    """List pause points of executions, for several callers."""
+    execution_ids = [one.execution_id or "" for one in wanted]
+    check_ids(execution_ids)
+    after = [one.after if one.after is not None else _OLDEST for one in wanted]
+    rows = await db.fetch(
+        "list_points_of_executions",
+        execution_ids,
+        [one.workflow for one in wanted],
+        [one.kind for one in wanted],
+        [" ".join(one.status) or None for one in wanted],
+        [at_most(one.limit) for one in wanted],
+        [at for at, _ in after],
+        [id_ for _, id_ in after],
+    )
+    found: list[list[PointRow]] = [[] for _ in wanted]
+    for place, *row in rows:
+        found[place - 1].append(point_of(row))
+    return found
 
 
 async def _waiting(db: StatementRunner, wanted: PointFilter, usual: tuple[object, ...]) -> list[Row]:

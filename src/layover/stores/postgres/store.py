@@ -102,6 +102,7 @@ class PostgresStore(PostgresAccess):
         self._local_instances: LocalInstances | None = None
         self._answers: Answers | None = None
         self._loads: Batcher[Sequence[str], list[Loaded | None]] | None = None
+        self._points: Batcher[PointFilter, list[PointRow]] | None = None
 
     async def open(self, instance: str) -> None:
         """Migrate the tables and register this instance."""
@@ -144,7 +145,7 @@ class PostgresStore(PostgresAccess):
     async def close(self) -> None:
         """Close all connections; every result that was returned is durable."""
         db, self._opened = self._opened, None
-        self._answers = self._loads = None
+        self._answers = self._loads = self._points = None
         if db is None:
             return
         try:
@@ -524,7 +525,13 @@ class PostgresStore(PostgresAccess):
 
     async def points(self, wanted: PointFilter) -> list[PointRow]:
         """List pause points."""
-        return await queries.points(self._db, wanted)
+        db = self._db
+        if wanted.execution_id is None:
+            return await queries.points(db, wanted)
+        check_ids([wanted.execution_id])
+        if self._points is None:
+            self._points = Batcher(partial(queries.points_of_executions, db))
+        return await self._points.ask(wanted)
 
     async def point(self, point_id: str) -> PointRow | None:
         """Find a pause point."""

@@ -266,16 +266,23 @@ WHERE (p.opened_at, p.id) > ($5::bigint, $6::text)
 ORDER BY p.opened_at, p.id
 LIMIT $4::bigint
 
--- name: list_points_of_execution
-SELECT id, execution_id, workflow, status, closed_at, body, schema
-FROM layover.pause_points
-WHERE execution_id = $7::uuid
-    AND (opened_at, id) > ($5::bigint, $6::text)
-    AND ($1::text IS NULL OR workflow = $1)
-    AND ($2::text IS NULL OR kind = $2)
-    AND ($3::text[] IS NULL OR status = ANY($3))
-ORDER BY opened_at, id
-LIMIT $4::bigint
+-- name: list_points_of_executions
+-- What several callers ask for at once, each with a filter of its own.
+SELECT w.place, p.id, p.execution_id, p.workflow, p.status, p.closed_at, p.body, p.schema
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+    WITH ORDINALITY AS w (execution_id, workflow, kind, statuses, most, after_at, after_id, place)
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM layover.pause_points AS o
+    WHERE o.execution_id = w.execution_id
+        AND (o.opened_at, o.id) > (w.after_at, w.after_id)
+        AND (w.workflow IS NULL OR o.workflow = w.workflow)
+        AND (w.kind IS NULL OR o.kind = w.kind)
+        AND (w.statuses IS NULL OR o.status = ANY(string_to_array(w.statuses, ' ')))
+    ORDER BY o.opened_at, o.id
+    LIMIT w.most
+) AS p
+ORDER BY w.place, p.opened_at, p.id
 
 -- name: list_waiting_points
 SELECT id, execution_id, workflow, status, closed_at, body, schema
