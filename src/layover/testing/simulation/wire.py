@@ -84,8 +84,9 @@ class Wire:
         fate = self._fate(name)
         if fate.error is not None or fate.told - loop.time() > _LONG:
             # Whoever does not hear of a claim owns what it does not know of, until that lease is over; and so does who
-            # gives something back in vain.
-            lease = self._world.mixture.settings.lease_ttl / 1000 if name in _LEASING else 0.0
+            # gives something back in vain, or begins something without hearing of it.
+            leases = name in _LEASING or (name == "commit" and any(one.new is not None for one in args[0]))
+            lease = self._world.mixture.settings.lease_ttl / 1000 if leases else 0.0
             life.disturb(max(fate.told, fate.lands or 0.0) + lease)
         reply: asyncio.Future[Any] = loop.create_future()
         if fate.lands is None:
