@@ -186,9 +186,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             )
         ],
         "a command that is sent twice is taken twice": [_every_time(commanding, "_seen_before")],
-        "who drives an execution is not asked for commands": [
-            _edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))
-        ],
     },
     "outbox": {
         "messages are not written": [
@@ -264,9 +261,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         "a service ends with its first error *": [
             _edited(service.Service, "_serve", ("self._failed(error)", "return self._failed(error)"))
         ],
-        "nobody looks again for what is due": [
-            _edited(claimer.Claimer, "_claim", ("self._next = now + driver.settings.poll", "self._next = now + 10**9"))
-        ],
     },
 }
 
@@ -287,6 +281,14 @@ UNNOTICED: dict[str, Unnoticed] = {
     "a call begins whose end is on its way *": Unnoticed(
         [_kept(driven.Driven, "expects", lambda *_: True)],
         "one seed in three hundred; tests/runtime/test_leases.py has it",
+    ),
+    "who drives an execution is not asked for commands": Unnoticed(
+        [_edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))],
+        "its next append is refused because of them, so they only come later; no law says how soon",
+    ),
+    "nobody looks again for what is due": Unnoticed(
+        [_edited(claimer.Claimer, "_claim", ("self._next = now + driver.settings.poll", "self._next = now + 10**9"))],
+        "the last claim told what is due next, and something is always due; tests/runtime/test_two_engines.py has it",
     ),
     "commands are heard out of their order": Unnoticed(
         [

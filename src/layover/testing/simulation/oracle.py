@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SOON = 1.5  # seconds in which what is claimed is driven, and what is lost noticed
 _IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
+# All that an execution says about itself before a call has come to anything.
+_TAKEN_UP = (ev.LegStarted, ev.NodeInDoubt, ev.NodeScheduled, ev.NodeStarted)
 _A_WHILE = 5.0  # seconds beyond what the settings say, in which due work is taken up
 
 LAWS = {
@@ -71,6 +73,7 @@ class Oracle:
         self.held: dict[str, None] = {}  # executions whose pause was told
         self.answers: dict[str, Answer] = {}  # by point
         self.kills: Counter[tuple[str, str]] = Counter()  # instances, by the call that ended them
+        self._kills_at: dict[str, list[int]] = {}  # how long the log was then, by execution
         self._begun: dict[CallOut, None] = {}
         self._idle: dict[tuple[str, int], float] = {}  # what is owned and not driven, since when
         self._due: dict[tuple[str, int], float] = {}  # what is due and not taken up, since when
@@ -154,6 +157,16 @@ class Oracle:
         driven = other.instance.driver.driven.get(out.driven.id)
         theirs = driven.calls.get(out.call.node) if driven is not None else None
         return theirs is not None and theirs in self._begun and not theirs.stopped
+
+    def kills_instance(self, execution_id: str, node: str) -> None:
+        """Take note that a call ends its instance: it may do so as often in a row as is allowed, and once more."""
+        self.kills[execution_id, node] += 1
+        events, kills = self.log(execution_id), self._kills_at.setdefault(execution_id, [])
+        kills.append(len(events))
+        progress = max((n for n, one in enumerate(events) if not isinstance(one, _TAKEN_UP)), default=-1)
+        count, most = sum(at > progress + 1 for at in kills), self._world.mixture.settings.max_takeovers
+        if count > most + 1:
+            self.breaks("POISON_CONTAINED", f"{node} of {execution_id} has ended {count} instances in a row")
 
     # Now and then
 
