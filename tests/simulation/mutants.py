@@ -276,11 +276,11 @@ class Unnoticed(NamedTuple):
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
         [_edited(caller.Caller, "_may_still", (' or driven.state.facts.gate != "open"', ""))],
-        "a pause has to come in the milliseconds in which a lease is regained; tests/runtime/test_leases.py has it",
+        "a pause has to come in the milliseconds in which a lease is regained; tests/runtime/test_leases.py is about it",
     ),
     "a call begins whose end is on its way *": Unnoticed(
         [_kept(driven.Driven, "expects", lambda *_: True)],
-        "one seed in three hundred; tests/runtime/test_leases.py has it",
+        "one seed in three hundred; tests/runtime/test_leases.py is about it",
     ),
     "who drives an execution is not asked for commands": Unnoticed(
         [_edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))],
@@ -288,7 +288,7 @@ UNNOTICED: dict[str, Unnoticed] = {
     ),
     "nobody looks again for what is due": Unnoticed(
         [_edited(claimer.Claimer, "_claim", ("self._next = now + driver.settings.poll", "self._next = now + 10**9"))],
-        "the last claim told what is due next, and something is always due; tests/runtime/test_two_engines.py has it",
+        "the last claim told what is due next, and something is always due",
     ),
     "commands are heard out of their order": Unnoticed(
         [
@@ -301,19 +301,19 @@ UNNOTICED: dict[str, Unnoticed] = {
                 ),
             )
         ],
-        "an instance that drives an execution rarely hears of two commands by two ways; tests/runtime has it",
+        "an instance that drives an execution rarely hears of two commands by two ways",
     ),
     "a release lets unread commands sleep *": Unnoticed(
         [_edited(claiming, "release", ("is_due = has_unread and held_at is None", "is_due = False"))],
-        "what is given back with nothing done gets a command in the same milliseconds; tests/stores has it",
+        "what is given back with nothing done gets a command in the same milliseconds",
     ),
     "a call on a thread begins without a look at its lease *": Unnoticed(
         [_edited(caller.Caller, "_enter", ("if not self._may_make(out):", "if False:"))],
-        "threads of a simulation begin at once, so that nothing comes between; tests/runtime/test_threads.py has it",
+        "threads of a simulation begin at once, so that nothing comes between; tests/runtime/test_threads.py is about it",
     ),
     "a call is begun that waits for a thread *": Unnoticed(
         [_edited(caller.Caller, "take_place", ("if self.threads.free <= 0:", "if False:"))],
-        "a simulation has as many threads as are asked for; tests/runtime/test_threads.py has it",
+        "a simulation has as many threads as are asked for; tests/runtime/test_threads.py is about it",
     ),
     "a resumed workflow leaves executions paused *": Unnoticed(
         [
@@ -321,7 +321,7 @@ UNNOTICED: dict[str, Unnoticed] = {
             _edited(standings, "_has_unread", ("head.commands_done < head.commands_seq", "False")),
         ],
         "no workflow is paused and resumed at once, and operators resume what is held in the end; "
-        "tests/runtime/test_standings.py has it",
+        "tests/runtime/test_standings.py is about it",
     ),
     "a command that cannot be read counts as done *": Unnoticed(
         [
@@ -334,7 +334,7 @@ UNNOTICED: dict[str, Unnoticed] = {
                 ),
             )
         ],
-        "all instances of a simulation are of one release; tests/runtime/test_newer_releases.py has it",
+        "all instances of a simulation are of one release; tests/runtime/test_newer_releases.py is about it",
     ),
 }
 MUTANTS: dict[str, list[Change]] = {name: changes for area in AREAS.values() for name, changes in area.items()}
