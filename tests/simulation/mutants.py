@@ -276,7 +276,7 @@ class Unnoticed(NamedTuple):
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
         [_edited(caller.Caller, "_may_still", (' or driven.state.facts.gate != "open"', ""))],
-        "a pause has to come in the milliseconds in which a lease is regained; tests/runtime/test_leases.py is about it",
+        "a pause has to come in the milliseconds in which a lease is regained: see tests/runtime/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(
         [_kept(driven.Driven, "expects", lambda *_: True)],
@@ -309,7 +309,7 @@ UNNOTICED: dict[str, Unnoticed] = {
     ),
     "a call on a thread begins without a look at its lease *": Unnoticed(
         [_edited(caller.Caller, "_enter", ("if not self._may_make(out):", "if False:"))],
-        "threads of a simulation begin at once, so that nothing comes between; tests/runtime/test_threads.py is about it",
+        "threads of a simulation begin at once, so that nothing comes between: see tests/runtime/test_threads.py",
     ),
     "a call is begun that waits for a thread *": Unnoticed(
         [_edited(caller.Caller, "take_place", ("if self.threads.free <= 0:", "if False:"))],
