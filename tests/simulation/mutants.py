@@ -184,9 +184,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(commands, "_take", ("wake_at=now if head.owner is None else head.wake_at", "wake_at=head.wake_at"))
         ],
         "a command that is sent twice is taken twice": [_every_time(commands, "_seen_before")],
-        "who drives an execution is not asked for commands": [
-            _edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))
-        ],
     },
     "outbox": {
         "messages are not written": [
@@ -262,9 +259,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         "a service ends with its first error *": [
             _edited(service.Service, "_serve", ("self._failed(error)", "return self._failed(error)"))
         ],
-        "nobody looks again for what is due": [
-            _edited(claimer.Claimer, "_claim", ("self._next = now + driver.settings.poll", "self._next = now + 10**9"))
-        ],
     },
 }
 
@@ -280,11 +274,19 @@ class Unnoticed(NamedTuple):
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
         [_edited(caller.Caller, "_may_make", (" or driven.is_shut", ""))],
-        "a pause has to come in the milliseconds in which a lease is regained; tests/runtime/test_leases.py has it",
+        "a pause has to come in the milliseconds in which a lease is regained: see tests/runtime/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(
         [_kept(driven.Driven, "expects", lambda *_: True)],
-        "one seed in three hundred; tests/runtime/test_leases.py has it",
+        "one seed in three hundred; tests/runtime/test_leases.py is about it",
+    ),
+    "who drives an execution is not asked for commands": Unnoticed(
+        [_edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))],
+        "its next append is refused because of them, so they only come later; no law says how soon",
+    ),
+    "nobody looks again for what is due": Unnoticed(
+        [_edited(claimer.Claimer, "_claim", ("self._next = now + driver.settings.poll", "self._next = now + 10**9"))],
+        "the last claim told what is due next, and something is always due",
     ),
     "commands are heard out of their order": Unnoticed(
         [
@@ -297,19 +299,19 @@ UNNOTICED: dict[str, Unnoticed] = {
                 ),
             )
         ],
-        "an instance that drives an execution rarely hears of two commands by two ways; tests/runtime has it",
+        "an instance that drives an execution rarely hears of two commands by two ways",
     ),
     "a release lets unread commands sleep *": Unnoticed(
         [_edited(claims, "release", ("is_due = has_unread and held_at is None", "is_due = False"))],
-        "what is given back with nothing done gets a command in the same milliseconds; tests/stores has it",
+        "what is given back with nothing done gets a command in the same milliseconds",
     ),
     "a call on a thread begins without a look at its lease *": Unnoticed(
         [_edited(caller.Caller, "_enter", ("if not self._may_make(out):", "if False:"))],
-        "threads of a simulation begin at once, so that nothing comes between; tests/runtime/test_threads.py has it",
+        "threads of a simulation begin at once, so that nothing comes between: see tests/runtime/test_threads.py",
     ),
     "a call is begun that waits for a thread *": Unnoticed(
         [_edited(caller.Caller, "take_place", ("if self.threads.free <= 0:", "if False:"))],
-        "a simulation has as many threads as are asked for; tests/runtime/test_threads.py has it",
+        "a simulation has as many threads as are asked for; tests/runtime/test_threads.py is about it",
     ),
     "a resumed workflow leaves executions paused *": Unnoticed(
         [
@@ -317,7 +319,7 @@ UNNOTICED: dict[str, Unnoticed] = {
             _edited(standings, "_has_unread", ("head.commands_done < head.commands_seq", "False")),
         ],
         "no workflow is paused and resumed at once, and operators resume what is held in the end; "
-        "tests/runtime/test_standings.py has it",
+        "tests/runtime/test_standings.py is about it",
     ),
     "a command that cannot be read counts as done *": Unnoticed(
         [
@@ -330,7 +332,7 @@ UNNOTICED: dict[str, Unnoticed] = {
                 ),
             )
         ],
-        "all instances of a simulation are of one release; tests/runtime/test_newer_releases.py has it",
+        "all instances of a simulation are of one release; tests/runtime/test_newer_releases.py is about it",
     ),
 }
 MUTANTS: dict[str, list[Change]] = {name: changes for area in AREAS.values() for name, changes in area.items()}

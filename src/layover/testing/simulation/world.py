@@ -166,7 +166,7 @@ class World:
         """Look at a call that begins, and let it end its process if its execution is one that does."""
         self.oracle.begins(life, out)
         if self._mishaps.is_poison(out.driven.id):
-            self.oracle.kills[out.driven.id, out.call.node] += 1
+            self.oracle.kills_instance(out.driven.id, out.call.node)
             self.crash(life, "poisoned")
             raise Killed
 
