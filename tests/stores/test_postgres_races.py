@@ -171,10 +171,12 @@ async def test_a_renewal_and_an_append_do_not_hinder_each_other(two: Two) -> Non
     leases = [Lease(execution_id=uid(n), epoch=1) for n in ns]
     for trial in range(TRIALS):
         appends = [replace(step(n), expected_seq=1 + trial) for n in reversed(ns)]
-        lost, outcomes = await race(mine.renew(ME, leases, 9_000 + trial), _committed(mine, appends), trial)
+        until = 10_000 * (trial + 1)
+        lost, outcomes = await race(mine.renew(ME, leases, until), _committed(mine, appends), trial)
         assert lost == []
         assert {outcome.verdict for outcome in outcomes} == {"passed"}
-        assert {(await head(mine, n)).wake_at for n in ns} == {9_000 + trial}
+        # A lease is longer by as much as the clock of the server is ahead of ours.
+        assert min([(await head(mine, n)).wake_at or 0 for n in ns]) >= until
 
 
 async def test_nothing_is_claimed_twice_and_nothing_is_forgotten(two: Two) -> None:

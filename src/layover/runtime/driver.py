@@ -139,6 +139,10 @@ class Driver:
             reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
         wanted, put_off = self.quarantine.sort(claims.claimed)
+        for claimed, wait in put_off:  # before a suspect is driven: if it ends this instance, they are not lost with it
+            at = self.clock.now() + wait
+            await self._release([_lease(claimed)], at)
+            self.hint(at)
         for index, claimed in enumerate(wanted, start=1):
             if index % _IN_ONE_GO == 0:
                 await asyncio.sleep(0)  # what has been decided is written while the rest is
@@ -155,10 +159,6 @@ class Driver:
                 await self._unusable(claimed, error)
         if unknown:
             await self._load(unknown, lease_until, due=due)
-        for claimed, wait in put_off:  # behind the others, whose leases do not wait for that
-            at = self.clock.now() + wait
-            await self._release([_lease(claimed)], at)
-            self.hint(at)
 
     def _is_poison(self, head: Head) -> bool:
         """Return whether even pausing an execution has cost instances: its lease is left to run out, time and again.
