@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from layover.bootstrap import DEFAULT, Engine
 from layover.runtime.errors import EngineClosed
-from layover.runtime.own_loop import OwnLoop
-from layover.runtime.sync_readings import SyncReadings
+from layover.runtime.loop_thread import OwnLoop
+from layover.runtime.queries.sync_queries import SyncReadings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
     from layover.ports.access import Standing
     from layover.ports.records import AuditEntry, Reserved, Version
-    from layover.runtime.executions import Options, Until
-    from layover.runtime.outside import Delivered
+    from layover.runtime.operations.executions import Options, Until
+    from layover.runtime.operations.signals import Delivered
+    from layover.runtime.operations.timeouts import WaitLimit
+    from layover.runtime.operations.workflow_status import WorkflowMoved
+    from layover.runtime.queries.views import Execution
     from layover.runtime.settings import Settings
-    from layover.runtime.standings import WorkflowMoved
-    from layover.runtime.views import Execution
-    from layover.runtime.wait_limits import WaitLimit
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from layover.api.calls import Reply
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.shared import Body, Resource
 from layover.api.routes import ROUTES
 from layover.api.routing import Routes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.runtime.engine import Engine
     from tests.api.harness import Api
 

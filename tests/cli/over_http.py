@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from layover import Engine
 from layover.core.errors import LayoverError
 from layover.ports.access import AuditFilter
-from layover.runtime.own_loop import OwnLoop
+from layover.runtime.loop_thread import OwnLoop
 from tests.api.harness import ADMIN_KEY, Api, listening
 
 if TYPE_CHECKING:

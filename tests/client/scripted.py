@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import msgspec
 from aiohttp import web
 
-from layover.client.asynchronous import AsyncClient
-from layover.client.patience import Patience
+from layover.client.async_client import AsyncClient
+from layover.client.request_policy import Patience
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from layover.client import ApiError, AsyncClient, Patience, Unreachable
-from layover.client.asking import path_of
-from layover.client.places import NoAddress
+from layover.client.base_url import NoAddress
+from layover.client.requests import path_of
 from tests.client.scripted import EXECUTION, KEY, Hurried, Says, problem, scripted
 
 ID = str(EXECUTION["id"])

@@ -18,7 +18,7 @@ from layover.bootstrap import UnknownDatabase, inspectable_store
 from layover.core.errors import LayoverError
 from layover.ports.records import ExecutionFilter
 from layover.runtime.errors import EngineClosed, ExecutionFailed, UnknownExecution
-from layover.runtime.own_loop import OwnLoop
+from layover.runtime.loop_thread import OwnLoop
 from layover.sync import SyncEngine as TheSame
 from tests.runtime.harness import settings_with
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from layover.core.approval_rules import Rules
     from layover.core.engine.events import PointKind
-    from layover.core.people import Rules
     from layover.ports.records import Claims, Enqueued, Head, Outcome, Refusal, Rest
     from layover.ports.store import Store
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from msgspec.structs import replace
 
+from layover.core.approval_rules import Rules
 from layover.core.conditions import parse_condition
 from layover.core.engine.answers import Refused
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import ExecutionStatus, Point
-from layover.core.people import Rules
 from layover.ports.records import (
     CLOSED,
     Admission,

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from layover.core.approval_rules import Decision, Rules
 from layover.core.engine.answers import Refused
-from layover.core.people import Decision, Rules
 from layover.ports.records import ChangedPoint, Closed, ClosedPoint, PointFilter, PointRow, Reserved, Rest
 from tests.stores.conformance import ME, approval, claim, commit, create, go_on, head, opened, point, step, truth, uid
 

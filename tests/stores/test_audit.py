@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.people import Rules
+from layover.core.approval_rules import Rules
 from layover.ports.access import AuditFilter, Standing
 from layover.ports.errors import StoreError
 from layover.ports.records import Claim, Closed, Enqueue, Enqueued, Reserved, Rest

@@ -13,7 +13,7 @@ from layover.ports.access import Reply, Standing
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
 from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
-from layover.runtime.copying import (
+from layover.runtime.maintenance.database_copy import (
     Begun,
     CannotBeKept,
     NotACopy,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.ports.store import Store
-    from layover.runtime.copying import Progress
+    from layover.runtime.maintenance.database_copy import Progress
 
 PAIRS = [(ours, theirs) for ours in DATABASES for theirs in DATABASES]
 

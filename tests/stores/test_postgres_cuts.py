@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Outcome, Rest
-from layover.runtime.committer import Committer
-from layover.runtime.meters import Meters
+from layover.runtime.dispatch.committer import Committer
+from layover.runtime.metrics import Meters
 from tests.conftest import FACTOR
 from tests.stores.conformance import creation, step, uid
-from tests.stores.deeds import (
+from tests.stores.interrupted_operations import (
     CLAIM,
     DEEDS,
     group,
@@ -30,7 +30,7 @@ from tests.stores.deeds import (
     prepare_informed,
     repeat_group,
 )
-from tests.stores.lines import line_to, locked, until_waiting
+from tests.stores.proxied_store import line_to, locked, until_waiting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from layover.ports.records import Append
     from tests.servers.postgres import Databases
     from tests.servers.proxy import Way
-    from tests.stores.deeds import Deed
-    from tests.stores.lines import Line
+    from tests.stores.interrupted_operations import Deed
+    from tests.stores.proxied_store import Line
 
 SOME = 8  # places in each direction, beside those at its ends
 

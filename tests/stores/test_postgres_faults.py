@@ -25,8 +25,8 @@ from layover.stores.postgres.connections import Connections
 from layover.stores.postgres.database import Database
 from tests.servers.postgres import ask, run, schema_of
 from tests.stores.conformance import ME, NEW, Clock, commit, creation, following, head, step, uid
-from tests.stores.deeds import CLAIM, DEEDS, group, group_is_done, prepare_group
-from tests.stores.lines import line_to, lock_heads, locked, until_waiting
+from tests.stores.interrupted_operations import CLAIM, DEEDS, group, group_is_done, prepare_group
+from tests.stores.proxied_store import line_to, lock_heads, locked, until_waiting
 from tests.stores.small_disk import SmallDisk, cannot_mount
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Append, Head
     from layover.stores.postgres.database import Transaction
     from tests.servers.postgres import Databases
-    from tests.stores.lines import Line
+    from tests.stores.proxied_store import Line
 
 ALL = {"claim": CLAIM, **DEEDS}  # it would take whatever the others have left
 APART = range(1_000, 10_000, 1_000)  # so that none of them uses the executions of another

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.people import Rules
+from layover.core.approval_rules import Rules
 from layover.ports.records import ChangedPoint, Claim, Closed, Enqueue, Lease, Rate, Rest, Slots, Wish
 from tests.conftest import FACTOR
 from tests.stores.conformance import ME, OTHER, approval, creation, entry, following, message, opened, uid

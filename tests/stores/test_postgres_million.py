@@ -56,10 +56,10 @@ from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema
 from tests.conftest import FACTOR
 from tests.servers.postgres import PostgresServer
+from tests.stores.block_counter import Watched
 from tests.stores.conformance import approval, point
 from tests.stores.postgres_pins import IN_ORDER, PINNED, READS_ALL
 from tests.stores.postgres_plans import is_sorted, make_tables, plan_of, scans, seeks, texts
-from tests.stores.watched import Watched
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

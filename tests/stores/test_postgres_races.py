@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.people import Rules
+from layover.core.approval_rules import Rules
 from layover.ports.records import (
     Claim,
     Closed,

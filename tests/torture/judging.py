@@ -10,8 +10,8 @@ import msgspec
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.records import ExecutionFilter
+from layover.runtime.maintenance.verify import violations
 from layover.runtime.plans import Plans
-from layover.runtime.verify import violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from layover.ports.records import ExecutionRow
     from layover.ports.store import Inspectable
 
-    from .deeds import Deeds, Promise
     from .functions import World
+    from .random_operations import Deeds, Promise
 
 _ENDS = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
 # Milliseconds by which the clocks of two processes, each set by the same one, may differ.

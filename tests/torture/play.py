@@ -15,15 +15,15 @@ import msgspec
 from layover import Engine
 from layover.bootstrap import inspectable_store
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.verify import violations
+from layover.runtime.maintenance.verify import violations
 
-from .crew import Crew
-from .deeds import Deeds
 from .finishing import Finish
 from .functions import World
 from .judging import Finding, judge, read, read_one, told
+from .random_operations import Deeds
 from .stages import Kind, Stage, stage
 from .worker import settings_of
+from .worker_processes import Crew
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

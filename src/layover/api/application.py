@@ -9,8 +9,8 @@ from starlette.applications import Starlette
 from layover.api.access.config import AccessSettings
 from layover.api.access.guard import KeysAndTokens
 from layover.api.endpoint import Answering, request_id_of
-from layover.api.paths import Paths
 from layover.api.problems import Refusal
+from layover.api.route_index import Paths
 from layover.api.routes import ROUTES
 from layover.api.services import Services
 from layover.coordination.local import LocalLimiter

@@ -18,10 +18,10 @@ from layover.runtime.plans import UnknownVersion
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.core.definitions.check import Checked
     from layover.core.definitions.problems import Problem
-    from layover.core.definitions.text import Syntax
+    from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
     from layover.ports.access import Standing
     from layover.ports.records import Version

@@ -15,14 +15,14 @@ from urllib.parse import parse_qsl
 from starlette.requests import ClientDisconnect
 
 from layover.api.bodies import check_media_type, decoded, queried, read_body
-from layover.api.calls import Call, Reply, Stream
 from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
 from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
+from layover.api.request import Call, Reply, Stream
 from layover.api.routing import NoQuery
 from layover.core.errors import LayoverError
-from layover.runtime.tokens import has_form_of_token, hash_of
+from layover.runtime.execution.callback_tokens import has_form_of_token, hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

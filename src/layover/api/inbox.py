@@ -13,21 +13,21 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from layover.api.answering import needs_of, person_of
+from layover.api.answers import needs_of, person_of
 from layover.api.cursors import cursor_of, parsed
 from layover.api.pages import fitting
-from layover.api.presenting.points import point_of
 from layover.api.resources.shared import ExecutionId, Page, WorkflowName
+from layover.api.serializers.points import point_of
+from layover.core.approval_rules import Rules, may_decide
 from layover.core.engine.events import PointKind
-from layover.core.people import Rules, may_decide
 from layover.ports.records import PointFilter
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from layover.api.calls import Call
     from layover.api.permissions import Caller
+    from layover.api.request import Call
     from layover.api.resources.points import PausePoint
     from layover.ports.records import PointRow
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from layover.api.services import Services
     from layover.ports.records import Gauges
-    from layover.runtime.meters import Distribution, Meters
+    from layover.runtime.metrics import Distribution, Meters
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DAY = 86_400_000

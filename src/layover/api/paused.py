@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
 from layover.api.inbox import FOR_PEOPLE, age, of_people
-from layover.api.presenting.points import point_of
 from layover.api.resources.points import (
     CamelLoopScope,
     CamelParallelScope,
@@ -22,6 +21,7 @@ from layover.api.resources.points import (
     PausedOfWorkflow,
     PausedPoint,
 )
+from layover.api.serializers.points import point_of
 from layover.core.moments import moment
 from layover.ports.records import PointFilter
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.ports.records import PointRow
 
     ResumeStatus = Literal["paused", "queued", "resumed", "expired", "cancelled"]

@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from layover.api.calls import Call, Reply, Stream
 from layover.api.permissions import Permission
 from layover.api.problems import STATUS
+from layover.api.request import Call, Reply, Stream
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Handle: TypeAlias = Callable[[Call[Any, Any]], Awaitable[Reply | Stream]]

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         NodeExecution,
         Why,
     )
-    from layover.api.resources.outside import Delivered
     from layover.api.resources.points import PausePoint
     from layover.api.resources.shared import Page
+    from layover.api.resources.signals_and_callbacks import Delivered
     from layover.cli.options import Place
 
 _NOBODY = Who()

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from layover.bootstrap import file_of, inspectable_store, library, living_instances, shape_of, try_lock
-from layover.cli.desk import Desk
 from layover.cli.exits import DONE, FAILED
 from layover.cli.options import DEFAULT_DB, Db, Json
+from layover.cli.passive_engine import Desk
 from layover.cli.screen import length, plural, print_json, say, without_password
 from layover.core.errors import LayoverError
-from layover.runtime.unreadable import kinds_in
+from layover.runtime.execution.unknown_commands import kinds_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

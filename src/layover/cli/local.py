@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from layover.api.cursors import cursor_of, parsed_uuid
-from layover.api.presenting.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
-from layover.api.presenting.graphs import graph_of
-from layover.api.presenting.points import point_of
-from layover.api.resources.outside import Delivered
 from layover.api.resources.shared import Page
+from layover.api.resources.signals_and_callbacks import Delivered
+from layover.api.serializers.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
+from layover.api.serializers.graphs import graph_of
+from layover.api.serializers.points import point_of
 from layover.bootstrap import inspectable_store
 from layover.cli.client import MOST_SHOWN
-from layover.cli.desk import Desk
-from layover.core.people import Person, Rules, may_decide
+from layover.cli.passive_engine import Desk
+from layover.core.approval_rules import Person, Rules, may_decide
 from layover.ports.records import AuditEntry
 from layover.runtime.ids import new_id
 

@@ -9,13 +9,13 @@ import msgspec
 from layover.api.access.keys import made_in_place_of, made_key
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS
-from layover.api.presenting.access import audit_entry_of, key_of
 from layover.api.resources.access import NewKey
 from layover.api.resources.shared import Page
+from layover.api.serializers.access import audit_entry_of, key_of
 from layover.bootstrap import inspectable_store
-from layover.cli.desk import Desk
 from layover.cli.exits import UNKNOWN, Stop
 from layover.cli.local import CREDENTIAL
+from layover.cli.passive_engine import Desk
 from layover.core.definitions.durations import parse_duration
 from layover.core.moments import moment
 from layover.ports.access import AuditFilter

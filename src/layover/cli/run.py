@@ -12,39 +12,39 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.api.presenting.executions import execution_of
-from layover.api.presenting.graphs import graph_of
-from layover.api.presenting.points import context_of, point_of
+from layover.api.serializers.executions import execution_of
+from layover.api.serializers.graphs import graph_of
+from layover.api.serializers.points import context_of, point_of
 from layover.bootstrap import Engine, address_of
 from layover.cli import run_remote
 from layover.cli.definitions import File, checked_file, print_report
 from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
-from layover.cli.following import Following, Person
+from layover.cli.follow import Following, Person
 from layover.cli.functions import functions_of, node_types
-from layover.cli.given import STANDARD_INPUT, given_data
+from layover.cli.json_argument import STANDARD_INPUT, given_data
+from layover.cli.live_view import Lines, Picture, Silent
 from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Place, Roles, Url, acting, person
 from layover.cli.run_report import Ended, report
 from layover.cli.screen import OUT, note, plural, print_json, say
-from layover.cli.typing_in import Lines as TypedLines
-from layover.cli.watching import Lines, Picture, Silent
+from layover.cli.stdin import Lines as TypedLines
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
 from layover.core.payloads import plain
 from layover.core.plan import compile_plan
 from layover.runtime.errors import UnknownExecution
-from layover.runtime.executions import Options, check_same_input
 from layover.runtime.ids import id_from_key
+from layover.runtime.operations.executions import Options, check_same_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.api.resources.executions import Graph
-    from layover.cli.watching import View
+    from layover.cli.live_view import View
     from layover.core.definitions import Checked
     from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import PointRow
-    from layover.runtime.views import Execution
+    from layover.runtime.queries.views import Execution
 
 Input = Annotated[
     str | None,

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from layover.api.resources.executions import Event
-    from layover.client.asking import Ask
-    from layover.client.patience import Patience
-    from layover.client.places import Place
+    from layover.client.base_url import Place
+    from layover.client.request_policy import Patience
+    from layover.client.requests import Ask
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class Transport:
 
     def follow(self, execution_id: str, since: int) -> AsyncGenerator[Event]:
         """Return the events of an execution as they are written."""
-        from layover.client.streaming import Following  # noqa: PLC0415 - it is built on this
+        from layover.client.event_stream import Following  # noqa: PLC0415 - it is built on this
 
         return Following(self, execution_id, since).events()
 

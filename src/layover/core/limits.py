@@ -14,8 +14,8 @@ from layover.core.expressions.template import text_of
 from layover.core.signal_texts import is_writable
 
 if TYPE_CHECKING:
-    from layover.core.filling import Filling
     from layover.core.plan import Plan
+    from layover.core.rendering import Filling
 
 _LONGEST: Final = 255
 

@@ -15,6 +15,7 @@ import msgspec
 
 from layover.core.definitions.canonical import content_hash
 from layover.core.definitions.check import Checked, check
+from layover.core.definitions.expression_fields import slots
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
 from layover.core.definitions.model import Concurrency, Definition, Graph, Node, Part, Rate
 from layover.core.definitions.node_types import (
@@ -28,17 +29,16 @@ from layover.core.definitions.node_types import (
     WorkingNode,
     nested,
 )
-from layover.core.definitions.slots import slots
 from layover.core.definitions.topology import topology
 from layover.core.expressions import Program, compile_expression
-from layover.core.filling import Filling, fill
+from layover.core.rendering import Filling, fill
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from layover.core.context_ids import ContextId
-    from layover.core.definitions.text import Syntax
-    from layover.core.definitions.texts import Texts
+    from layover.core.definitions.parsed_expressions import Texts
+    from layover.core.definitions.read_text import Syntax
 
 Ports: TypeAlias = "Mapping[str, tuple[int, ...]]"
 Role: TypeAlias = Literal[

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import msgspec
 
+from layover.nodes.ask import answer_as, milliseconds, schema_for
+from layover.nodes.heartbeat import Pulse
 from layover.nodes.journal import MISSING, BadUse, Journal
-from layover.nodes.pulse import Pulse
-from layover.nodes.questions import answer_as, milliseconds, schema_for
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from layover.nodes.questions import Length
+    from layover.nodes.ask import Length
 
 T = TypeVar("T")
 

@@ -17,11 +17,11 @@ from layover.nodes.http_node import HttpNode
 from layover.nodes.registry import Registry
 from layover.ports.errors import StoreError
 from layover.runtime.clock import Clock
+from layover.runtime.dispatch.lease_renewer import AFTER_FAILURE
+from layover.runtime.dispatch.service import Service
 from layover.runtime.instance import Instance
-from layover.runtime.keeper import AFTER_FAILURE
 from layover.runtime.machine import Machine
-from layover.runtime.outside import Outside
-from layover.runtime.service import Service
+from layover.runtime.operations.signals import Outside
 from layover.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
-    from layover.runtime.standby import Standby
-    from layover.runtime.watchdog import Watchdog
+    from layover.runtime.dispatch.standby import Standby
+    from layover.runtime.dispatch.watchdog import Watchdog
 
 _log = logging.getLogger("layover.engine")
 

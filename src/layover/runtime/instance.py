@@ -6,21 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.hints import Hints
-from layover.runtime.beginning import Beginning
-from layover.runtime.caller import Caller
-from layover.runtime.claimer import Claimer
-from layover.runtime.committer import Committer
-from layover.runtime.courier import Courier
-from layover.runtime.critical import CriticalSections
-from layover.runtime.driver import Driver
+from layover.runtime.calls.node_runner import Caller
+from layover.runtime.dispatch.claimer import Claimer
+from layover.runtime.dispatch.committer import Committer
+from layover.runtime.dispatch.critical_sections import CriticalSections
+from layover.runtime.dispatch.driver import Driver
+from layover.runtime.dispatch.lease_renewer import Keeper
+from layover.runtime.dispatch.listeners import Listeners
+from layover.runtime.dispatch.outbox_relay import Courier
+from layover.runtime.dispatch.purger import Janitor
+from layover.runtime.dispatch.signal_router import Switchboard
 from layover.runtime.errors import EngineClosed
-from layover.runtime.janitor import Janitor
-from layover.runtime.keeper import Keeper
-from layover.runtime.listeners import Listeners
-from layover.runtime.log_views import LogViews
-from layover.runtime.meters import Meters
+from layover.runtime.metrics import Meters
+from layover.runtime.operations.starter import Beginning
 from layover.runtime.plans import Plans
-from layover.runtime.switchboard import Switchboard
+from layover.runtime.queries.log_views import LogViews
 
 if TYPE_CHECKING:
     from layover.nodes.registry import Registry

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
-from layover.core.engine.doubt import is_probing
+from layover.core.engine.decision_context import UNLIMITED
+from layover.core.engine.in_doubt import is_probing
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
-from layover.core.engine.turn import UNLIMITED
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import Places
     from layover.core.engine.state import Point
-    from layover.core.engine.turn import Places
     from layover.core.plan import Plan
 
 Behaviour = Callable[[object], object]

@@ -9,7 +9,7 @@ from tests.api.codes.stage import HEADER
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
-    from layover.runtime.standby import Standby
+    from layover.runtime.dispatch.standby import Standby
     from tests.api.codes.stage import Stage
     from tests.api.harness import Answered
 

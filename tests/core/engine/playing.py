@@ -13,9 +13,9 @@ import msgspec
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import decide, play
-from layover.core.engine.doubt import is_probing
 from layover.core.engine.effects import Call, Scan, StartChild, TellChild, TellParent, effects
 from layover.core.engine.evolve import fold
+from layover.core.engine.in_doubt import is_probing
 from layover.core.engine.state import Execution, NodeState, Point
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load

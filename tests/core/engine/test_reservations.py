@@ -13,12 +13,12 @@ from layover.core.engine import events as ev
 from layover.core.engine.answers import Refused, refusal, reserve, schema_of
 from layover.core.engine.commands import Answer, Ask, Create, Pause
 from layover.core.engine.state import Point
-from tests.core.test_people_laws import PEOPLE, RULES
+from tests.core.test_approval_rule_laws import PEOPLE, RULES
 
 from .flows import only, rehearse
 
 if TYPE_CHECKING:
-    from layover.core.people import Person, Rules
+    from layover.core.approval_rules import Person, Rules
 
 APPROVAL = "  - {id: a, type: approval, schema: {properties: {n: {type: integer}}}, next: {rejected: n}}\n"
 FORM = "  - {id: a, type: form, schema: {required: [size]}}\n"

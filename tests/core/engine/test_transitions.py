@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layover.core.engine import commands as cmd
+from layover.core.engine import decision_context
 from layover.core.engine import events as ev
-from layover.core.engine import turn
 from layover.core.engine.decide import play
 from layover.core.engine.evolve import evolve
 from layover.core.engine.transitions import EXECUTION, NODE, POINT, page
@@ -25,9 +25,9 @@ from .wandering import journeys, wander
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from layover.core.engine.decision_context import Places
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
-    from layover.core.engine.turn import Places
 
 PAGE = Path(__file__).parents[3] / "docs" / "states.md"
 ENDS: dict[type[ev.Event], str] = {
@@ -68,7 +68,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     watching = Watch()
-    monkeypatch.setattr(turn, "evolve", watching.evolve)
+    monkeypatch.setattr(decision_context, "evolve", watching.evolve)
     monkeypatch.setattr(rehearsal, "play", watching.play)
     return watching
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.api.answering import DECIDING, PROBLEMS, Given, answer, found, pass_on, shown
-from layover.api.calls import Reply
+from layover.api.answers import DECIDING, PROBLEMS, Given, answer, found, pass_on, shown
 from layover.api.inbox import ApprovalsQuery, listed
+from layover.api.request import Reply
 from layover.api.resources.points import DecisionBody, DelegateBody, PausePoint
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
 
 routes = Routes("Approvals", "The pause points where people decide.", prefix="/api/v1")

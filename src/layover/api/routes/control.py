@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from layover.api.acts import entry_of, is_done, key_of
-from layover.api.answering import PROBLEMS, Given, answer
-from layover.api.calls import Reply
-from layover.api.presenting.executions import execution_for
+from layover.api.answers import PROBLEMS, Given, answer
+from layover.api.audit_entries import entry_of, is_done, key_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import Execution, ResumeBody, RewindBody
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import EmptyBody, ReasonBody
 from layover.api.routing import Routes
+from layover.api.serializers.executions import execution_for
 from layover.ports.records import CLOSED
 from layover.runtime.errors import WrongState
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
     from layover.ports.records import AuditEntry, PointRow
-    from layover.runtime import views
-    from layover.runtime.wait_limits import WaitLimit
+    from layover.runtime.operations.timeouts import WaitLimit
+    from layover.runtime.queries import views
 
 routes = Routes(
     "Control",

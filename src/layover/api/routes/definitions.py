@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.definitions import (
     MEDIA_TYPES,
     AllowQuery,
@@ -20,20 +19,21 @@ from layover.api.definitions import (
     workflows,
 )
 from layover.api.openapi_examples import DEFINITION
-from layover.api.presenting.executions import failure_of, node_of
-from layover.api.presenting.workflows import problem_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import WaitingOn
 from layover.api.resources.problems import FieldError
 from layover.api.resources.workflows import Bundle, BundleBody, Checked, DryRun, DryRunBody, Imported, SavedVersion
 from layover.api.routing import NoQuery, Routes
+from layover.api.serializers.executions import failure_of, node_of
+from layover.api.serializers.workflows import problem_of
 from layover.core.definitions.problems import InvalidDefinition
 from layover.core.moments import moment
-from layover.runtime import rehearsing
-from layover.runtime.node_executions import node_executions
+from layover.runtime.operations import dry_run as dry_runs
+from layover.runtime.queries.node_executions import node_executions
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.core.plan import Plan
 
 routes = Routes("Definitions", "Checking, trying out and moving definitions.", prefix="/api/v1")
@@ -93,7 +93,7 @@ async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
     version = await wanted_version(call, body.version)
     plan = await call.engine.instance.plans.of(version.hash)
     now = call.engine.instance.clock.now()
-    run = rehearsing.DryRun(plan, outputs=body.outputs, answers=body.answers, now=now)
+    run = dry_runs.DryRun(plan, outputs=body.outputs, answers=body.answers, now=now)
     await asyncio.to_thread(run.run, body.input)
     return Reply(_told(plan, run))
 
@@ -167,7 +167,7 @@ async def _plans(call: Call[BundleBody, AllowQuery]) -> list[Plan]:
     return list(plans.values())
 
 
-def _told(plan: Plan, run: rehearsing.DryRun) -> DryRun:
+def _told(plan: Plan, run: dry_runs.DryRun) -> DryRun:
     state, facts = run.state, run.state.facts
     points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.node))
     return DryRun(

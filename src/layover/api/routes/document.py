@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from layover.api.calls import Reply
+from layover.api.request import Reply
 from layover.api.resources.shared import Value
 from layover.api.routing import Routes
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
 
 routes = Routes("Document", "This document, and a page that shows it.", prefix="")

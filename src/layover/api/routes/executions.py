@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed
 from layover.api.pages import fitting
-from layover.api.presenting.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
-from layover.api.presenting.graphs import graph_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import (
     Event,
     Execution,
@@ -25,13 +23,15 @@ from layover.api.resources.executions import (
 )
 from layover.api.resources.shared import ExecutionId, Page, WorkflowName
 from layover.api.routing import Routes
+from layover.api.serializers.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
+from layover.api.serializers.graphs import graph_of
 from layover.core.engine.state import ExecutionStatus
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
 
 routes = Routes("Executions", "Start executions, and see what became of them.", prefix="/api/v1")

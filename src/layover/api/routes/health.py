@@ -7,8 +7,8 @@ import logging
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from layover.api.calls import Reply
 from layover.api.metrics import MEDIA_TYPE, exposition
+from layover.api.request import Reply
 from layover.api.resources.health import Check, Health, Readiness
 from layover.api.routing import Routes
 from layover.core.errors import LayoverError
@@ -17,7 +17,7 @@ from layover.runtime.errors import EngineClosed
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
     from layover.api.services import Services
     from layover.runtime.instance import Instance

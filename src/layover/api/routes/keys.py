@@ -9,21 +9,21 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.access.keys import key_credential, made_in_place_of, made_key
-from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS, permissions_of
-from layover.api.presenting.access import key_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.access import Key, KeyBody, Me, NewKey, RotateBody
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
+from layover.api.serializers.access import key_of
 from layover.core.definitions.durations import parse_duration
 from layover.core.moments import moment
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
     from layover.ports.access import Key as KeyRow
 

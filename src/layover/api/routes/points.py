@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.api.answering import ANSWERING, PROBLEMS, Given, answer, cancel, found, shown, shown_without_data
-from layover.api.calls import Reply
+from layover.api.answers import ANSWERING, PROBLEMS, Given, answer, cancel, found, shown, shown_without_data
 from layover.api.inbox import PointsQuery, listed
+from layover.api.request import Reply
 from layover.api.resources.points import AnswerBody, PausePoint
 from layover.api.resources.shared import Page, ReasonBody
 from layover.api.routing import Routes
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.api.routing import NoQuery
 
 routes = Routes("Pause points", "What is waited for, and how it is answered.", prefix="/api/v1")

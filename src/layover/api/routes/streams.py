@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Stream
+from layover.api.event_stream import Follower
 from layover.api.problems import Refusal
+from layover.api.request import Stream
 from layover.api.resources.executions import Event
 from layover.api.routing import Routes
-from layover.api.streaming import Follower
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
 
 routes = Routes("Streams", "What happens to an execution, as it happens.")
 

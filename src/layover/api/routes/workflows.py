@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of, wanted_version, workflows
 from layover.api.differences import differences
 from layover.api.openapi_examples import DEFINITION
-from layover.api.presenting.graphs import graph_of
-from layover.api.presenting.workflows import standing_of, summary_of, version_of, workflow_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import Graph
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import EmptyBody, Page, ReasonBody
@@ -29,12 +27,14 @@ from layover.api.resources.workflows import (
     WorkflowSummary,
 )
 from layover.api.routing import NoQuery, Routes
+from layover.api.serializers.graphs import graph_of
+from layover.api.serializers.workflows import standing_of, summary_of, version_of, workflow_of
 from layover.core.engine.state import Execution
 from layover.core.plan import load
-from layover.runtime.graphs import graph
+from layover.runtime.queries.graphs import graph
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Call
     from layover.core.plan import Plan
     from layover.ports.access import Standing
 

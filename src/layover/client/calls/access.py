@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from layover.api.resources.access import AuditEntry, Key, KeyBody, Me, NewKey, RotateBody
 from layover.api.resources.shared import Page
-from layover.client.asking import Ask, path_of, post
+from layover.client.requests import Ask, path_of, post
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

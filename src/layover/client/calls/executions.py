@@ -18,7 +18,7 @@ from layover.api.resources.executions import (
     Why,
 )
 from layover.api.resources.shared import EmptyBody, Page, ReasonBody
-from layover.client.asking import Ask, path_of, post
+from layover.client.requests import Ask, path_of, post
 from layover.core.definitions.durations import parse_duration
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from layover.api.resources.points import (
     ResumePointBody,
 )
 from layover.api.resources.shared import Page, ReasonBody
-from layover.client.asking import Ask, path_of, post
+from layover.client.requests import Ask, path_of, post
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

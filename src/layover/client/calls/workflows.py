@@ -21,7 +21,7 @@ from layover.api.resources.workflows import (
     Workflow,
     WorkflowSummary,
 )
-from layover.client.asking import Ask, checked_key, path_of, post, written
+from layover.client.requests import Ask, checked_key, path_of, post, written
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from layover.core.definitions.check_definition import check_definition
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.parsed_expressions import Texts
 from layover.core.definitions.problems import InvalidDefinition, Problem, Problems, TooManyProblems
 from layover.core.definitions.read_graph import DefinitionReader
-from layover.core.definitions.text import Syntax, read_text
-from layover.core.definitions.texts import Texts
+from layover.core.definitions.read_text import Syntax, read_text
 from layover.core.definitions.tree import NotJson, Tree, plant
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from layover.core.definitions.limits import Limits
     from layover.core.definitions.model import Definition, Graph, Node, Settings
+    from layover.core.definitions.parsed_expressions import Texts
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
-    from layover.core.definitions.texts import Texts
 
 
 def check_definition(

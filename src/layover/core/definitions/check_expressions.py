@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from layover.core.definitions.expression_fields import Slot, find, slots
 from layover.core.definitions.node_types import Callback, Loop, Parallel, WorkingNode
 from layover.core.definitions.problems import TooManyProblems
 from layover.core.definitions.scopes import CALLBACK, SECRETS, SIGNAL
-from layover.core.definitions.slots import Slot, find, slots
 from layover.core.expressions import BOOL, DYN, ExpressionError, ListOf, Type, check
 from layover.core.expressions.types import may_be, name_of
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from layover.core.definitions.model import Node, Part
+    from layover.core.definitions.parsed_expressions import Texts
     from layover.core.definitions.read import Reading
     from layover.core.definitions.scopes import Scope
-    from layover.core.definitions.texts import Texts
     from layover.core.definitions.tree import Tree
     from layover.core.expressions import Expression
 

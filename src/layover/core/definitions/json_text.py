@@ -17,8 +17,8 @@ from json import JSONDecodeError, JSONDecoder
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions import json_faults, numerals
-from layover.core.definitions.lines import line_and_column
-from layover.core.definitions.stop import StopReading
+from layover.core.definitions.line_numbers import line_and_column
+from layover.core.definitions.stop_reading import StopReading
 from layover.core.definitions.tree import Place, Tree
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import yaml
 
 from layover.core.definitions import yaml_faults
 from layover.core.definitions.json_faults import HALF_CHARACTER, quoted
-from layover.core.definitions.lines import line_and_column
-from layover.core.definitions.stop import StopReading
+from layover.core.definitions.line_numbers import line_and_column
+from layover.core.definitions.stop_reading import StopReading
 from layover.core.definitions.tree import Place, Tree, Value
 from layover.core.definitions.yaml_scalars import WORDS, RefusedNumber, meaning
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
 from layover.core.engine import gate
-from layover.core.engine.begin import begin, finish
+from layover.core.engine.activate import begin, finish
+from layover.core.engine.containers import close_scope, go_on, leaf_output
 from layover.core.engine.failures import cancel_points, error_of
-from layover.core.engine.movement import container_of
+from layover.core.engine.node_transitions import container_of
 from layover.core.engine.points import apply, next_answered
-from layover.core.engine.rounds import close_scope, go_on, leaf_output
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import Turn
 
 
 def advance(turn: Turn) -> None:

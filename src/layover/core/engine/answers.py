@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.definitions.node_types import Approval, Form
-from layover.core.engine.doubt import ANSWER
-from layover.core.people import (
+from layover.core.approval_rules import (
     Accepted,
     Decision,
     Person,
@@ -25,12 +23,14 @@ from layover.core.people import (
     may_decide,
     outcome,
 )
+from layover.core.definitions.node_types import Approval, Form
+from layover.core.engine.in_doubt import ANSWER
 from layover.core.schemas import misfits
 
 if TYPE_CHECKING:
+    from layover.core.approval_rules import Verdict
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Execution, Point
-    from layover.core.people import Verdict
 
 
 class Refused(msgspec.Struct, frozen=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from layover.core.approval_rules import Rules
 from layover.core.engine import events as ev
-from layover.core.engine.movement import move, take_off
+from layover.core.engine.node_transitions import move, take_off
 from layover.core.engine.state import PEOPLE, Execution, InBranch, InRound, Point
-from layover.core.people import Rules
 
 
 def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:

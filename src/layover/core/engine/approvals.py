@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.approval_rules import Decision, Rules, outcome
 from layover.core.engine import events as ev
-from layover.core.people import Decision, Rules, outcome
 
 if TYPE_CHECKING:
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import Turn
 
 
 def settle_approval(turn: Turn, point_id: str, at: int | None = None) -> None:

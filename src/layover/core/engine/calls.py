@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
-from layover.core.engine.begin import complete
-from layover.core.engine.doubt import ask_about, is_probing
+from layover.core.engine.activate import complete
 from layover.core.engine.failures import attempt_failed
+from layover.core.engine.in_doubt import ask_about, is_probing
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import Turn
 
 
 def failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from layover.core.engine import calls, gate, points, recovery, signals, starting
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
+from layover.core.engine.activate import complete, start_queued
 from layover.core.engine.advance import advance, look_everywhere
-from layover.core.engine.begin import complete, start_queued
+from layover.core.engine.decision_context import ENDLESS, UNLIMITED, Places, Turn
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.timing import wake
-from layover.core.engine.turn import ENDLESS, UNLIMITED, Places, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Container

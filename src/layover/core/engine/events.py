@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from layover.core.people import Decision, Rules
+from layover.core.approval_rules import Decision, Rules
 
 PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
 ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from layover.core.engine import apply_execution as executions
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
+from layover.core.engine import apply_rewind, halting
 from layover.core.engine import events as ev
-from layover.core.engine import halting, rewinding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,7 +53,7 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
         ev.ExecutionFailed: executions.execution_failed,
         ev.ExecutionCancelled: executions.cancelled,
         ev.ExecutionReopened: executions.reopened,
-        ev.NodeRewound: rewinding.rewound,
+        ev.NodeRewound: apply_rewind.rewound,
         ev.NodeScheduled: nodes.scheduled,
         ev.NodeStarted: nodes.node_started,
         ev.NodeCheckpointed: nodes.checkpointed,

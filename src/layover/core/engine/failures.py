@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from layover.core.definitions.node_types import Loop, Parallel, WorkingNode
 from layover.core.engine import events as ev
-from layover.core.engine.going_back import can_go_back, give_up, go_back, is_behind
-from layover.core.engine.movement import open_scopes, points_in, scopes_within
+from layover.core.engine.node_transitions import open_scopes, points_in, scopes_within
+from layover.core.engine.rewind import can_go_back, give_up, go_back, is_behind
 from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
 
 if TYPE_CHECKING:
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import Turn
     from layover.core.expressions import ExpressionError
 
 

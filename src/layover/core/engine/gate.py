@@ -12,8 +12,8 @@ from layover.core.engine import events as ev
 from layover.core.engine.state import CALLING
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import Turn
     from layover.core.engine.state import Execution, Point
-    from layover.core.engine.turn import Turn
 
 
 def has_drained(state: Execution) -> bool:

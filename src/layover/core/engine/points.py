@@ -10,22 +10,22 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from layover.core.approval_rules import Person, Refusal, Rules, check_delegation
 from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
+from layover.core.engine.activate import attempt, complete, user_names
 from layover.core.engine.answers import decision_of, refusal, schema_problem
 from layover.core.engine.approvals import decision_output, settle_approval
-from layover.core.engine.begin import attempt, complete, user_names
 from layover.core.engine.failures import TIMEOUT, attempt_failed, error_of, fail
-from layover.core.engine.going_back import call_out, give_up
-from layover.core.engine.movement import variable_scope
+from layover.core.engine.node_transitions import variable_scope
+from layover.core.engine.rewind import call_out, give_up
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
-from layover.core.people import Person, Refusal, Rules, check_delegation
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import Turn
     from layover.core.engine.state import Execution, Point
-    from layover.core.engine.turn import Turn
 
 # Each beat is an event, so not every one of them is worth writing.
 _MOST_BEATS = 4

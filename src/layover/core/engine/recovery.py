@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
-from layover.core.engine.begin import attempt, start_attempt
-from layover.core.engine.doubt import ask_about, doubted
+from layover.core.engine.activate import attempt, start_attempt
 from layover.core.engine.failures import fail
-from layover.core.engine.going_back import can_go_back, go_back, reopen_execution
+from layover.core.engine.in_doubt import ask_about, doubted
+from layover.core.engine.rewind import can_go_back, go_back, reopen_execution
 from layover.core.engine.starting import start
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
+    from layover.core.engine.decision_context import Turn
     from layover.core.engine.state import NodeState
-    from layover.core.engine.turn import Turn
 
 
 def recover(turn: Turn, *, lost: bool = True) -> None:

@@ -12,8 +12,8 @@ from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
+    from layover.core.engine.decision_context import Turn
     from layover.core.engine.state import Point
-    from layover.core.engine.turn import Turn
 
 
 def awaited_signals(point: Point) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import Turn
 
 
 def create(turn: Turn, command: cmd.Create) -> None:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
+from layover.core.approval_rules import Decision, Rules
 from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Journal, Table
 from layover.core.engine.timers import Timers
 from layover.core.ids import child_id, may_live_again
-from layover.core.people import Decision, Rules
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan, PlannedGraph, PlannedNode

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import calls
 from layover.core.engine import events as ev
-from layover.core.engine.begin import attempt
+from layover.core.engine.activate import attempt
 from layover.core.engine.failures import TIMEOUT, cancel_points
 from layover.core.engine.points import come_due
 from layover.core.engine.starting import start
 from layover.core.engine.state import PEOPLE
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import Turn
     from layover.core.engine.state import Execution
-    from layover.core.engine.turn import Turn
 
 
 def wake_at(state: Execution) -> int | None:

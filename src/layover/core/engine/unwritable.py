@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import handle
+from layover.core.engine.decision_context import Turn
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.points import apply, next_answered
-from layover.core.engine.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Point
     from layover.nodes.context import CallContext
     from layover.ports.records import Entry, Reserved
-    from layover.runtime.caller import CallOut
-    from layover.runtime.outside import Delivered
-    from layover.runtime.standings import WorkflowMoved
-    from layover.runtime.views import Execution
+    from layover.runtime.calls.node_runner import CallOut
+    from layover.runtime.operations.signals import Delivered
+    from layover.runtime.operations.workflow_status import WorkflowMoved
+    from layover.runtime.queries.views import Execution
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.promises import Reply
     from layover.testing.simulation.scenario import Start

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
-    from layover.runtime.caller import CallOut
+    from layover.runtime.calls.node_runner import CallOut
     from layover.testing.simulation.lockstep import Lockstep
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken

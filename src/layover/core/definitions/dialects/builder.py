@@ -17,8 +17,8 @@ from layover.core.definitions.dialects.action_nodes import (
     response_words,
 )
 from layover.core.definitions.dialects.builder_draft import BuilderDraft
+from layover.core.definitions.dialects.builder_node import REGISTRY, Sketch, id_of, is_builder_node, taken_apart
 from layover.core.definitions.dialects.draft import Draft
-from layover.core.definitions.dialects.grafts import graft, items_of, text_of
 from layover.core.definitions.dialects.ids import FreshIds
 from layover.core.definitions.dialects.logic_nodes import (
     make_condition,
@@ -30,7 +30,7 @@ from layover.core.definitions.dialects.logic_nodes import (
     make_switch,
 )
 from layover.core.definitions.dialects.scope import Scope
-from layover.core.definitions.dialects.sketch import REGISTRY, Sketch, id_of, is_builder_node, taken_apart
+from layover.core.definitions.dialects.tree_edits import graft, items_of, text_of
 from layover.core.definitions.dialects.wait_events import make_wait_events
 from layover.core.definitions.dialects.wiring import EDGE_MARKS, Wire, Wiring
 from layover.core.definitions.node_types import TYPES
