@@ -16,8 +16,8 @@ _CHANGES = [
     (r"\bawait ", ""),
     (r"for one in ([^\n]+):\n +yield one\n", r"yield from \1\n"),
     (r"\bAsyncIterator\b", "Iterator"),
-    (r"from layover\.client\.transport import Transport", "from layover.client.sync_client import BlockingTransport"),
-    (r"\btransport: Transport\b", "transport: BlockingTransport"),
+    (r"from layover\.client\.transport import Transport", "from layover.client.sync_client import SyncTransport"),
+    (r"\btransport: Transport\b", "transport: SyncTransport"),
 ]
 
 

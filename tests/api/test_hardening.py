@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from layover.api.request import Call, Reply
+    from layover.api.request import Reply, Request
     from layover.api.routing import Route
     from tests.api.harness import Answered, Api
 
@@ -468,7 +468,7 @@ async def test_data_may_hold_what_texts_may_not(tmp_path: Path) -> None:
 async def test_a_fault_is_told_by_its_request_id_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     routes = Routes("Faults", "Faults.")
 
-    async def fault(call: Call[Any, Any]) -> Reply:
+    async def fault(call: Request[Any, Any]) -> Reply:
         """Fail."""
         raise ZeroDivisionError(f"with a secret of {call.caller.user}")
 

@@ -9,7 +9,7 @@ import pytest
 from starlette.routing import Match
 
 from layover.api.request import Reply
-from layover.api.route_index import Paths
+from layover.api.route_index import RouteIndex
 from layover.api.routes import ROUTES
 from layover.api.routing import Routes
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOBODY_ASKED = cast("Services", None)
 
 
-def paths(*patterns: str) -> Paths:
+def paths(*patterns: str) -> RouteIndex:
     routes = Routes("Some", "Some.", prefix="")
     for pattern in patterns:
         method, path = pattern.split()
@@ -30,10 +30,10 @@ def paths(*patterns: str) -> Paths:
             """Answer."""
             return Reply(None)
 
-    return Paths(routes.routes, NOBODY_ASKED)
+    return RouteIndex(routes.routes, NOBODY_ASKED)
 
 
-def found(among: Paths, path: str, root: str = "") -> tuple[list[str], dict[str, str]] | None:
+def found(among: RouteIndex, path: str, root: str = "") -> tuple[list[str], dict[str, str]] | None:
     """Return the routes of a path, and what stands in it for names."""
     scope: dict[str, Any] = {"type": "http", "path": path, "root_path": root}
     match, child = among.matches(scope)
@@ -46,7 +46,7 @@ def found(among: Paths, path: str, root: str = "") -> tuple[list[str], dict[str,
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 def test_every_route_is_found_by_what_stands_for_its_names(route: Any) -> None:
     path = re.sub(r"\{(\w+)(:path)?\}", r"a-\1", route.path)
-    at = found(Paths(ROUTES, NOBODY_ASKED), path)
+    at = found(RouteIndex(ROUTES, NOBODY_ASKED), path)
     assert at is not None
     assert f"{route.method} {route.path}" in at[0]
     if "{" in route.path:

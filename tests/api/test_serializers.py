@@ -9,7 +9,7 @@ import pytest
 
 from layover.api.serializers.executions import event_of
 from layover.api.serializers.points import point_of
-from layover.core.approval_rules import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.core.engine import events as ev
 from layover.core.engine.answers import schema_of
 from layover.core.engine.commands import Answer, Ask, Create, Pause
@@ -76,7 +76,7 @@ def test_an_approval_shows_whom_it_asks_and_what_they_said() -> None:
 
 def test_whom_an_escalation_asks_is_shown_as_well() -> None:
     flow = rehearse("  - {id: a, type: approval, approvers: {users: [ann]}}\n").start()
-    rules = Rules(users=("ann",), escalated_users=("eve",), escalated_roles=("cfo",))
+    rules = ApprovalRules(users=("ann",), escalated_users=("eve",), escalated_roles=("cfo",))
     flow.state.points.put(flow.point("a").id, msgspec.structs.replace(flow.point("a"), rules=rules))
     assert msgspec.to_builtins(shown(flow, "a").approvers) == {"users": ["ann", "eve"], "roles": ["cfo"]}
 
@@ -114,7 +114,13 @@ def test_an_answer_that_waits_for_its_turn_is_told_with_its_place() -> None:
 
 def test_an_event_tells_its_times_as_moments_and_data_of_others_as_it_is() -> None:
     opened = ev.PausePointOpened(
-        node="a:l.0", point="p", kind="approval", deadline=5, remind_at=(1, 2), details={"deadline": 5}, rules=Rules()
+        node="a:l.0",
+        point="p",
+        kind="approval",
+        deadline=5,
+        remind_at=(1, 2),
+        details={"deadline": 5},
+        rules=ApprovalRules(),
     )
     found = event_of(HistoryEntry(seq=3, at=4, event=opened))
     assert (found.seq, found.at, found.type, found.context_id, found.attempt) == (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from layover.cli.prompts import EndOfInput, Given, ask
-from layover.core.approval_rules import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.core.engine.state import Point
 from layover.ports.records import PointRow
 
@@ -31,7 +31,7 @@ def _form(schema: object, **details: object) -> PointRow:
 
 
 def _approval(schema: object = None, **rules: object) -> PointRow:
-    point = Point(id="p", node="ask", kind="approval", opened_at=0, rules=Rules(**rules))  # type: ignore[arg-type]
+    point = Point(id="p", node="ask", kind="approval", opened_at=0, rules=ApprovalRules(**rules))  # type: ignore[arg-type]
     return PointRow(execution_id="e", workflow="w", point=point, schema=schema)
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from layover.core.approval_rules import (
     Accepted,
+    ApprovalRules,
     Decision,
     Person,
     Refusal,
     Repeated,
-    Rules,
     check_decision,
     may_decide,
     outcome,
@@ -24,7 +24,7 @@ NAMES = st.sampled_from(["ann", "bob", "cat", "dan", "eve", "fay"])
 SOME_NAMES = st.lists(NAMES, max_size=4).map(tuple)
 SOME_ROLES = st.lists(st.sampled_from(["manager", "cfo"]), max_size=1).map(tuple)
 RULES = st.builds(
-    Rules,
+    ApprovalRules,
     users=SOME_NAMES,
     roles=SOME_ROLES,
     need=st.integers(1, 3),
@@ -42,7 +42,7 @@ TRIES = st.lists(st.tuples(PEOPLE, st.booleans()), max_size=12)
 ANY_DECISIONS = st.lists(st.builds(Decision, NAMES, st.booleans(), st.integers(0, 9), on_behalf_of=st.none() | NAMES))
 
 
-def live(rules: Rules, tries: list[tuple[Person, bool]], until_closed: bool = True) -> list[Decision]:
+def live(rules: ApprovalRules, tries: list[tuple[Person, bool]], until_closed: bool = True) -> list[Decision]:
     """Let people try to decide, one after the other, and return what was recorded."""
     decisions: list[Decision] = []
     for at, (person, approved) in enumerate(tries):
@@ -56,7 +56,7 @@ def live(rules: Rules, tries: list[tuple[Person, bool]], until_closed: bool = Tr
 
 @given(RULES, ANY_DECISIONS, ANY_DECISIONS)
 def test_an_outcome_never_changes_when_more_decisions_arrive(
-    rules: Rules, before: list[Decision], after: list[Decision]
+    rules: ApprovalRules, before: list[Decision], after: list[Decision]
 ) -> None:
     first = outcome(rules, before)
     assume(first != "open")
@@ -64,14 +64,14 @@ def test_an_outcome_never_changes_when_more_decisions_arrive(
 
 
 @given(RULES, TRIES)
-def test_every_person_and_every_place_is_counted_once(rules: Rules, tries: list[tuple[Person, bool]]) -> None:
+def test_every_person_and_every_place_is_counted_once(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
     decisions = live(rules, tries, until_closed=False)
     doubled = [decision for decision in decisions for _ in range(2)]
     assert outcome(rules, doubled) == outcome(rules, decisions)
 
 
 @given(RULES, TRIES)
-def test_whatever_is_accepted_is_counted(rules: Rules, tries: list[tuple[Person, bool]]) -> None:
+def test_whatever_is_accepted_is_counted(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
     heard: set[str] = set()
     for decision in live(rules, tries, until_closed=False):
         names = {decision.by, decision.on_behalf_of or decision.by}
@@ -80,7 +80,7 @@ def test_whatever_is_accepted_is_counted(rules: Rules, tries: list[tuple[Person,
 
 
 @given(RULES, TRIES)
-def test_an_approval_is_never_what_rejects(rules: Rules, tries: list[tuple[Person, bool]]) -> None:
+def test_an_approval_is_never_what_rejects(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
     decisions = live(rules, tries)
     if decisions and decisions[-1].approved:
         assert outcome(rules, decisions) != "rejected"
@@ -88,7 +88,7 @@ def test_an_approval_is_never_what_rejects(rules: Rules, tries: list[tuple[Perso
 
 @given(RULES, TRIES, PEOPLE)
 def test_who_may_decide_does_not_depend_on_the_order_of_those_before(
-    rules: Rules, tries: list[tuple[Person, bool]], person: Person
+    rules: ApprovalRules, tries: list[tuple[Person, bool]], person: Person
 ) -> None:
     decisions = live(rules, tries[:4])
     refusals = [may_decide(rules, person, order) for order in permutations(decisions)]
@@ -96,7 +96,9 @@ def test_who_may_decide_does_not_depend_on_the_order_of_those_before(
 
 
 @given(RULES, TRIES)
-def test_only_a_race_of_both_thresholds_depends_on_the_order(rules: Rules, tries: list[tuple[Person, bool]]) -> None:
+def test_only_a_race_of_both_thresholds_depends_on_the_order(
+    rules: ApprovalRules, tries: list[tuple[Person, bool]]
+) -> None:
     rules = msgspec.structs.replace(rules, order="any")
     decisions = live(rules, tries, until_closed=False)[:5]
     approvals = sum(decision.approved for decision in decisions)
@@ -106,7 +108,11 @@ def test_only_a_race_of_both_thresholds_depends_on_the_order(rules: Rules, tries
 
 @given(RULES, TRIES, PEOPLE, SOME_NAMES, SOME_ROLES)
 def test_escalating_never_takes_a_right_away(
-    rules: Rules, tries: list[tuple[Person, bool]], person: Person, users: tuple[str, ...], roles: tuple[str, ...]
+    rules: ApprovalRules,
+    tries: list[tuple[Person, bool]],
+    person: Person,
+    users: tuple[str, ...],
+    roles: tuple[str, ...],
 ) -> None:
     more = msgspec.structs.replace(
         rules, escalated_users=rules.escalated_users + users, escalated_roles=rules.escalated_roles + roles
@@ -118,7 +124,7 @@ def test_escalating_never_takes_a_right_away(
 
 @given(RULES, TRIES)
 def test_an_open_approval_among_known_people_has_somebody_who_may_decide(
-    rules: Rules, tries: list[tuple[Person, bool]]
+    rules: ApprovalRules, tries: list[tuple[Person, bool]]
 ) -> None:
     rules = msgspec.structs.replace(rules, roles=(), escalated_roles=(), escalation_ahead=False)
     assume(rules.users)
@@ -129,7 +135,7 @@ def test_an_open_approval_among_known_people_has_somebody_who_may_decide(
 
 
 @given(RULES, ANY_DECISIONS, PEOPLE, st.booleans())
-def test_the_two_checks_agree(rules: Rules, decisions: list[Decision], person: Person, approved: bool) -> None:
+def test_the_two_checks_agree(rules: ApprovalRules, decisions: list[Decision], person: Person, approved: bool) -> None:
     verdict = check_decision(rules, person, decisions, approved=approved)
     refused = may_decide(rules, person, decisions)
     if isinstance(verdict, Repeated):

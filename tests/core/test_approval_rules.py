@@ -5,12 +5,12 @@ import pytest
 
 from layover.core.approval_rules import (
     Accepted,
+    ApprovalRules,
     Decision,
     Outcome,
     Person,
     Refusal,
     Repeated,
-    Rules,
     check_decision,
     check_delegation,
     may_decide,
@@ -19,8 +19,8 @@ from layover.core.approval_rules import (
 
 ANN, BOB, CAT, DAN = (Person(name) for name in ("ann", "bob", "cat", "dan"))
 BOSS = Person("zoe", ("staff", "manager"))
-TWO = Rules(users=("ann", "bob"), need=2)
-IN_TURN = Rules(users=("ann", "bob", "cat"), need=3, order="sequence")
+TWO = ApprovalRules(users=("ann", "bob"), need=2)
+IN_TURN = ApprovalRules(users=("ann", "bob", "cat"), need=3, order="sequence")
 
 
 def said(*words: str) -> list[Decision]:
@@ -33,7 +33,7 @@ def _said(word: str, at: int) -> Decision:
     return Decision(by, word[0] == "+", at, on_behalf_of=place or None)
 
 
-def refusal(rules: Rules, person: Person, *words: str) -> str | None:
+def refusal(rules: ApprovalRules, person: Person, *words: str) -> str | None:
     refused = may_decide(rules, person, said(*words))
     return None if refused is None else refused.code
 
@@ -44,53 +44,53 @@ def refusal(rules: Rules, person: Person, *words: str) -> str | None:
 @pytest.mark.parametrize(
     ("rules", "person", "code"),
     [
-        (Rules(), ANN, None),
-        (Rules(users=("ann",)), ANN, None),
-        (Rules(users=("ann",)), BOB, "not_allowed"),
-        (Rules(users=("Ann",)), ANN, "not_allowed"),
-        (Rules(roles=("manager",)), BOSS, None),
-        (Rules(roles=("manager",)), ANN, "not_allowed"),
-        (Rules(roles=("ann",)), ANN, "not_allowed"),
-        (Rules(users=("ann",), roles=("manager",)), ANN, None),
-        (Rules(users=("ann",), roles=("manager",)), BOSS, None),
-        (Rules(users=("zoe",), roles=("cfo",)), BOSS, None),
-        (Rules(users=("ann",), roles=("cfo",)), BOSS, "not_allowed"),
+        (ApprovalRules(), ANN, None),
+        (ApprovalRules(users=("ann",)), ANN, None),
+        (ApprovalRules(users=("ann",)), BOB, "not_allowed"),
+        (ApprovalRules(users=("Ann",)), ANN, "not_allowed"),
+        (ApprovalRules(roles=("manager",)), BOSS, None),
+        (ApprovalRules(roles=("manager",)), ANN, "not_allowed"),
+        (ApprovalRules(roles=("ann",)), ANN, "not_allowed"),
+        (ApprovalRules(users=("ann",), roles=("manager",)), ANN, None),
+        (ApprovalRules(users=("ann",), roles=("manager",)), BOSS, None),
+        (ApprovalRules(users=("zoe",), roles=("cfo",)), BOSS, None),
+        (ApprovalRules(users=("ann",), roles=("cfo",)), BOSS, "not_allowed"),
     ],
 )
-def test_who_is_asked_may_decide(rules: Rules, person: Person, code: str | None) -> None:
+def test_who_is_asked_may_decide(rules: ApprovalRules, person: Person, code: str | None) -> None:
     assert refusal(rules, person) == code
 
 
 @pytest.mark.parametrize(
     ("rules", "person", "code"),
     [
-        (Rules(users=("ann",), escalated_users=("bob",)), ANN, None),
-        (Rules(users=("ann",), escalated_users=("bob",)), BOB, None),
-        (Rules(users=("ann",), escalated_users=("bob",)), CAT, "not_allowed"),
-        (Rules(users=("ann",), escalated_roles=("manager",)), BOSS, None),
-        (Rules(roles=("clerk",), escalated_roles=("cfo",)), BOSS, "not_allowed"),
-        (Rules(escalated_users=("bob",)), ANN, None),
+        (ApprovalRules(users=("ann",), escalated_users=("bob",)), ANN, None),
+        (ApprovalRules(users=("ann",), escalated_users=("bob",)), BOB, None),
+        (ApprovalRules(users=("ann",), escalated_users=("bob",)), CAT, "not_allowed"),
+        (ApprovalRules(users=("ann",), escalated_roles=("manager",)), BOSS, None),
+        (ApprovalRules(roles=("clerk",), escalated_roles=("cfo",)), BOSS, "not_allowed"),
+        (ApprovalRules(escalated_users=("bob",)), ANN, None),
     ],
 )
-def test_an_escalation_adds_people_and_takes_none_away(rules: Rules, person: Person, code: str | None) -> None:
+def test_an_escalation_adds_people_and_takes_none_away(rules: ApprovalRules, person: Person, code: str | None) -> None:
     assert refusal(rules, person) == code
 
 
 @pytest.mark.parametrize(
     ("rules", "person", "code"),
     [
-        (Rules(exclude_requester=True, requester="ann"), ANN, "requester_excluded"),
-        (Rules(exclude_requester=True, requester="ann"), BOB, None),
-        (Rules(exclude_requester=False, requester="ann"), ANN, None),
-        (Rules(exclude_requester=True, requester=None), ANN, None),
-        (Rules(users=("ann",), exclude_requester=True, requester="ann"), ANN, "requester_excluded"),
-        (Rules(users=("bob",), exclude_requester=True, requester="ann"), ANN, "not_allowed"),
-        (Rules(roles=("manager",), exclude_requester=True, requester="zoe"), BOSS, "requester_excluded"),
-        (Rules(escalated_users=("ann",), exclude_requester=True, requester="ann"), ANN, "requester_excluded"),
+        (ApprovalRules(exclude_requester=True, requester="ann"), ANN, "requester_excluded"),
+        (ApprovalRules(exclude_requester=True, requester="ann"), BOB, None),
+        (ApprovalRules(exclude_requester=False, requester="ann"), ANN, None),
+        (ApprovalRules(exclude_requester=True, requester=None), ANN, None),
+        (ApprovalRules(users=("ann",), exclude_requester=True, requester="ann"), ANN, "requester_excluded"),
+        (ApprovalRules(users=("bob",), exclude_requester=True, requester="ann"), ANN, "not_allowed"),
+        (ApprovalRules(roles=("manager",), exclude_requester=True, requester="zoe"), BOSS, "requester_excluded"),
+        (ApprovalRules(escalated_users=("ann",), exclude_requester=True, requester="ann"), ANN, "requester_excluded"),
     ],
 )
 def test_an_excluded_requester_may_not_decide_however_they_are_asked(
-    rules: Rules, person: Person, code: str | None
+    rules: ApprovalRules, person: Person, code: str | None
 ) -> None:
     assert refusal(rules, person) == code
 
@@ -131,13 +131,13 @@ def test_an_escalation_takes_the_place_whose_turn_it_is() -> None:
 
 
 def test_after_a_whole_sequence_nobody_is_left_to_decide() -> None:
-    rules = Rules(users=("ann",), order="sequence", escalated_users=("dan",))
+    rules = ApprovalRules(users=("ann",), order="sequence", escalated_users=("dan",))
     assert refusal(rules, DAN, "+ann") == "not_your_turn"
 
 
 def test_a_sequence_of_nobody_is_no_sequence() -> None:
-    assert refusal(Rules(roles=("manager",), order="sequence"), BOSS) is None
-    assert outcome(Rules(roles=("manager",), order="sequence"), said("+zoe")) == "approved"
+    assert refusal(ApprovalRules(roles=("manager",), order="sequence"), BOSS) is None
+    assert outcome(ApprovalRules(roles=("manager",), order="sequence"), said("+zoe")) == "approved"
 
 
 # Delegates.
@@ -146,18 +146,22 @@ def test_a_sequence_of_nobody_is_no_sequence() -> None:
 @pytest.mark.parametrize(
     ("rules", "words", "verdict"),
     [
-        (Rules(users=("ann",), delegates=(("ann", "dan"),)), (), Accepted("ann")),
-        (Rules(users=("bob",), delegates=(("ann", "dan"),)), (), "not_allowed"),
-        (Rules(users=("ann",), delegates=(("dan", "ann"),)), (), "not_allowed"),
-        (Rules(roles=("manager",), delegates=(("zoe", "dan"),)), (), Accepted("zoe")),
-        (Rules(users=("ann",), escalated_users=("bob",), delegates=(("bob", "dan"),)), (), Accepted("bob")),
-        (Rules(delegates=(("ann", "dan"),)), (), Accepted()),
-        (Rules(users=("ann", "dan"), delegates=(("ann", "dan"),)), (), Accepted()),
+        (ApprovalRules(users=("ann",), delegates=(("ann", "dan"),)), (), Accepted("ann")),
+        (ApprovalRules(users=("bob",), delegates=(("ann", "dan"),)), (), "not_allowed"),
+        (ApprovalRules(users=("ann",), delegates=(("dan", "ann"),)), (), "not_allowed"),
+        (ApprovalRules(roles=("manager",), delegates=(("zoe", "dan"),)), (), Accepted("zoe")),
+        (ApprovalRules(users=("ann",), escalated_users=("bob",), delegates=(("bob", "dan"),)), (), Accepted("bob")),
+        (ApprovalRules(delegates=(("ann", "dan"),)), (), Accepted()),
+        (ApprovalRules(users=("ann", "dan"), delegates=(("ann", "dan"),)), (), Accepted()),
         # the place has been taken
-        (Rules(users=("ann",), delegates=(("ann", "dan"),)), ("+ann",), "already_decided"),
-        (Rules(users=("ann",), delegates=(("ann", "dan"), ("ann", "eve"))), ("+eve/ann",), "already_decided"),
-        (Rules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))), ("+ann",), Accepted("bob")),
-        (Rules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))), ("-dan/ann",), "already_decided"),
+        (ApprovalRules(users=("ann",), delegates=(("ann", "dan"),)), ("+ann",), "already_decided"),
+        (ApprovalRules(users=("ann",), delegates=(("ann", "dan"), ("ann", "eve"))), ("+eve/ann",), "already_decided"),
+        (ApprovalRules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))), ("+ann",), Accepted("bob")),
+        (
+            ApprovalRules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))),
+            ("-dan/ann",),
+            "already_decided",
+        ),
         # in sequence the place is the giver's
         (msgspec.structs.replace(IN_TURN, delegates=(("ann", "dan"),)), (), Accepted("ann")),
         (msgspec.structs.replace(IN_TURN, delegates=(("bob", "dan"),)), (), "not_your_turn"),
@@ -165,19 +169,19 @@ def test_a_sequence_of_nobody_is_no_sequence() -> None:
         (msgspec.structs.replace(IN_TURN, delegates=(("cat", "dan"), ("ann", "dan"))), (), Accepted("ann")),
         # neither the requester nor anybody in their place
         (
-            Rules(users=("ann",), delegates=(("ann", "dan"),), exclude_requester=True, requester="ann"),
+            ApprovalRules(users=("ann",), delegates=(("ann", "dan"),), exclude_requester=True, requester="ann"),
             (),
             "requester_excluded",
         ),
         (
-            Rules(users=("ann",), delegates=(("ann", "dan"),), exclude_requester=True, requester="dan"),
+            ApprovalRules(users=("ann",), delegates=(("ann", "dan"),), exclude_requester=True, requester="dan"),
             (),
             "requester_excluded",
         ),
     ],
 )
 def test_a_delegate_acts_in_the_place_of_the_giver(
-    rules: Rules, words: tuple[str, ...], verdict: Accepted | str
+    rules: ApprovalRules, words: tuple[str, ...], verdict: Accepted | str
 ) -> None:
     given_verdict = check_decision(rules, DAN, said(*words), approved=True)
     assert (given_verdict.code if isinstance(given_verdict, Refusal) else given_verdict) == verdict
@@ -189,13 +193,13 @@ def test_who_has_a_place_of_their_own_never_acts_in_another() -> None:
 
 
 def test_the_giver_may_not_decide_again_after_the_delegate() -> None:
-    rules = Rules(users=("ann", "bob"), need=2, delegates=(("ann", "dan"),))
+    rules = ApprovalRules(users=("ann", "bob"), need=2, delegates=(("ann", "dan"),))
     assert refusal(rules, ANN, "+dan/ann") == "already_decided"
     assert outcome(rules, said("+dan/ann", "+ann")) == "open"
 
 
 def test_who_was_spoken_for_does_not_speak_for_others_after_that() -> None:
-    rules = Rules(roles=("manager",), delegates=(("bob", "cat"), ("cat", "ann")))
+    rules = ApprovalRules(roles=("manager",), delegates=(("bob", "cat"), ("cat", "ann")))
     assert refusal(rules, CAT) is None
     assert refusal(rules, CAT, "-ann/cat") == "already_decided"
 
@@ -214,11 +218,11 @@ def test_who_was_spoken_for_does_not_speak_for_others_after_that() -> None:
         (msgspec.structs.replace(TWO, escalated_users=("dan",)), ANN, (), "dan", "not_allowed"),
         (msgspec.structs.replace(TWO, exclude_requester=True, requester="dan"), ANN, (), "dan", "requester_excluded"),
         (msgspec.structs.replace(TWO, exclude_requester=True, requester="ann"), ANN, (), "dan", "requester_excluded"),
-        (Rules(roles=("manager",)), BOSS, (), "dan", ("zoe", "dan")),
+        (ApprovalRules(roles=("manager",)), BOSS, (), "dan", ("zoe", "dan")),
     ],
 )
 def test_what_a_delegation_is_recorded_as(
-    rules: Rules, person: Person, words: tuple[str, ...], taker: str, expected: tuple[str, str] | str
+    rules: ApprovalRules, person: Person, words: tuple[str, ...], taker: str, expected: tuple[str, str] | str
 ) -> None:
     delegate = check_delegation(rules, person, said(*words), taker)
     assert (delegate.code if isinstance(delegate, Refusal) else delegate) == expected
@@ -251,12 +255,12 @@ def test_a_decision_cannot_be_turned_around() -> None:
     ("comment", "verdict"), [("", "comment_required"), (" \n", "comment_required"), ("fine", Accepted())]
 )
 def test_a_comment_can_be_required(approved: bool, comment: str, verdict: Accepted | str) -> None:
-    found = check_decision(Rules(comment_required=True), ANN, [], approved=approved, comment=comment)
+    found = check_decision(ApprovalRules(comment_required=True), ANN, [], approved=approved, comment=comment)
     assert (found.code if isinstance(found, Refusal) else found) == verdict
 
 
 def test_who_may_not_decide_is_told_so_before_being_asked_for_a_comment() -> None:
-    verdict = check_decision(Rules(users=("bob",), comment_required=True), ANN, [], approved=True)
+    verdict = check_decision(ApprovalRules(users=("bob",), comment_required=True), ANN, [], approved=True)
     assert isinstance(verdict, Refusal)
     assert verdict.code == "not_allowed"
 
@@ -267,53 +271,57 @@ def test_who_may_not_decide_is_told_so_before_being_asked_for_a_comment() -> Non
 @pytest.mark.parametrize(
     ("rules", "words", "expected"),
     [
-        (Rules(), (), "open"),
-        (Rules(), ("+ann",), "approved"),
-        (Rules(), ("-ann",), "rejected"),
-        (Rules(need=2), ("+ann",), "open"),
-        (Rules(need=2), ("+ann", "+ann"), "open"),
-        (Rules(need=2), ("+ann", "+bob"), "approved"),
-        (Rules(need=2), ("+ann", "-bob"), "rejected"),
-        (Rules(need=2, reject_need=2), ("+ann", "-bob"), "open"),
-        (Rules(need=2, reject_need=2), ("+ann", "-bob", "-ann"), "open"),
-        (Rules(need=2, reject_need=2), ("+ann", "-bob", "-cat", "+dan"), "rejected"),
-        (Rules(need=2, reject_need=2), ("+ann", "-bob", "+dan", "-cat"), "approved"),
+        (ApprovalRules(), (), "open"),
+        (ApprovalRules(), ("+ann",), "approved"),
+        (ApprovalRules(), ("-ann",), "rejected"),
+        (ApprovalRules(need=2), ("+ann",), "open"),
+        (ApprovalRules(need=2), ("+ann", "+ann"), "open"),
+        (ApprovalRules(need=2), ("+ann", "+bob"), "approved"),
+        (ApprovalRules(need=2), ("+ann", "-bob"), "rejected"),
+        (ApprovalRules(need=2, reject_need=2), ("+ann", "-bob"), "open"),
+        (ApprovalRules(need=2, reject_need=2), ("+ann", "-bob", "-ann"), "open"),
+        (ApprovalRules(need=2, reject_need=2), ("+ann", "-bob", "-cat", "+dan"), "rejected"),
+        (ApprovalRules(need=2, reject_need=2), ("+ann", "-bob", "+dan", "-cat"), "approved"),
         # a place is counted once
-        (Rules(roles=("manager",), need=2), ("+ann", "+dan/ann"), "open"),
-        (Rules(roles=("manager",), need=2), ("+dan/ann", "+dan/bob"), "open"),
-        (Rules(roles=("manager",), need=2), ("+dan/ann", "+bob"), "approved"),
+        (ApprovalRules(roles=("manager",), need=2), ("+ann", "+dan/ann"), "open"),
+        (ApprovalRules(roles=("manager",), need=2), ("+dan/ann", "+dan/bob"), "open"),
+        (ApprovalRules(roles=("manager",), need=2), ("+dan/ann", "+bob"), "approved"),
         # a rejection in sequence counts at once
         (IN_TURN, ("+ann", "-bob"), "rejected"),
         (IN_TURN, ("+ann", "+bob"), "open"),
         (IN_TURN, ("+ann", "+bob", "+cat"), "approved"),
-        (Rules(users=("ann", "bob", "cat"), order="sequence"), ("+ann",), "approved"),
+        (ApprovalRules(users=("ann", "bob", "cat"), order="sequence"), ("+ann",), "approved"),
     ],
 )
-def test_what_decisions_add_up_to(rules: Rules, words: tuple[str, ...], expected: Outcome) -> None:
+def test_what_decisions_add_up_to(rules: ApprovalRules, words: tuple[str, ...], expected: Outcome) -> None:
     assert outcome(rules, said(*words)) == expected
 
 
 @pytest.mark.parametrize(
     ("rules", "words", "expected"),
     [
-        (Rules(users=("ann", "bob"), need=2, reject_need=2), ("-ann",), "rejected"),
-        (Rules(users=("ann", "bob", "cat"), need=2, reject_need=2), ("-ann",), "open"),
-        (Rules(users=("ann", "bob", "cat"), need=2, reject_need=3), ("-ann", "-bob"), "rejected"),
-        (Rules(users=("ann", "bob", "cat"), need=2, reject_need=3), ("-ann", "+bob"), "open"),
-        (Rules(users=("ann", "bob"), need=2, reject_need=2, delegates=(("ann", "dan"),)), ("-dan/ann",), "rejected"),
+        (ApprovalRules(users=("ann", "bob"), need=2, reject_need=2), ("-ann",), "rejected"),
+        (ApprovalRules(users=("ann", "bob", "cat"), need=2, reject_need=2), ("-ann",), "open"),
+        (ApprovalRules(users=("ann", "bob", "cat"), need=2, reject_need=3), ("-ann", "-bob"), "rejected"),
+        (ApprovalRules(users=("ann", "bob", "cat"), need=2, reject_need=3), ("-ann", "+bob"), "open"),
+        (
+            ApprovalRules(users=("ann", "bob"), need=2, reject_need=2, delegates=(("ann", "dan"),)),
+            ("-dan/ann",),
+            "rejected",
+        ),
         # so from the start
-        (Rules(users=("ann", "ann"), need=2), (), "rejected"),
-        (Rules(users=("ann",), exclude_requester=True, requester="ann"), (), "rejected"),
+        (ApprovalRules(users=("ann", "ann"), need=2), (), "rejected"),
+        (ApprovalRules(users=("ann",), exclude_requester=True, requester="ann"), (), "rejected"),
         # others may come
-        (Rules(users=("ann",), roles=("manager",), need=2, reject_need=2), ("-ann",), "open"),
-        (Rules(users=("ann",), need=2, escalation_ahead=True), ("+ann",), "open"),
-        (Rules(users=("ann",), need=2, escalated_users=("bob",)), ("+ann",), "open"),
-        (Rules(users=("ann",), need=2, escalated_roles=("cfo",)), ("+ann",), "open"),
-        (Rules(users=("ann",), need=2, reject_need=2, escalated_users=("bob",)), ("+ann", "-bob"), "rejected"),
+        (ApprovalRules(users=("ann",), roles=("manager",), need=2, reject_need=2), ("-ann",), "open"),
+        (ApprovalRules(users=("ann",), need=2, escalation_ahead=True), ("+ann",), "open"),
+        (ApprovalRules(users=("ann",), need=2, escalated_users=("bob",)), ("+ann",), "open"),
+        (ApprovalRules(users=("ann",), need=2, escalated_roles=("cfo",)), ("+ann",), "open"),
+        (ApprovalRules(users=("ann",), need=2, reject_need=2, escalated_users=("bob",)), ("+ann", "-bob"), "rejected"),
         # but nobody adds a place to a sequence
-        (Rules(users=("ann",), need=2, order="sequence", escalation_ahead=True), (), "rejected"),
-        (Rules(users=("ann", "bob"), need=2, reject_need=2, order="sequence"), ("-ann",), "rejected"),
+        (ApprovalRules(users=("ann",), need=2, order="sequence", escalation_ahead=True), (), "rejected"),
+        (ApprovalRules(users=("ann", "bob"), need=2, reject_need=2, order="sequence"), ("-ann",), "rejected"),
     ],
 )
-def test_what_is_out_of_reach_is_rejected(rules: Rules, words: tuple[str, ...], expected: Outcome) -> None:
+def test_what_is_out_of_reach_is_rejected(rules: ApprovalRules, words: tuple[str, ...], expected: Outcome) -> None:
     assert outcome(rules, said(*words)) == expected

@@ -7,7 +7,7 @@ from collections.abc import Iterator  # noqa: TC003 - pytest reads the annotatio
 
 import pytest
 
-from layover.nodes.heartbeat import Pulse
+from layover.nodes.heartbeat import Heartbeat
 
 
 class HandWoundLoop(asyncio.SelectorEventLoop):
@@ -28,9 +28,9 @@ class HandWoundLoop(asyncio.SelectorEventLoop):
             self.run_forever()
 
 
-def beating(loop: HandWoundLoop, silent: list[float]) -> Pulse:
+def beating(loop: HandWoundLoop, silent: list[float]) -> Heartbeat:
     """Return the pulse of a call that has begun."""
-    pulse = Pulse(loop, 1_000, lambda: silent.append(loop.now))
+    pulse = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
     pulse.beat()
     return pulse
 
@@ -84,7 +84,7 @@ def test_who_was_held_up_with_the_loop_may_still_beat(loop: HandWoundLoop) -> No
 
 def test_time_counts_from_the_first_beat_on(loop: HandWoundLoop) -> None:
     silent = list[float]()
-    pulse = Pulse(loop, 1_000, lambda: silent.append(loop.now))
+    pulse = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
     for _ in range(5):
         loop.skip(1)
     pulse.beat()

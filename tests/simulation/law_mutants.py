@@ -35,11 +35,11 @@ class LawMutant(NamedTuple):
     overdone: dict[str, float]
 
 
-_begin_child, _startable, _of = starter.Beginning.begin_child, plans.Plans.startable, plans.Plans.of
+_begin_child, _startable, _of = starter.Starter.begin_child, plans.Plans.startable, plans.Plans.of
 _keep, _enqueue, _take = signals.store_signal, command_queue.enqueue, claims._take  # noqa: SLF001 - to be broken
 
 
-async def _another_child(self: starter.Beginning, parent: str, _child: str, start: Start) -> None:
+async def _another_child(self: starter.Starter, parent: str, _child: str, start: Start) -> None:
     driver = self._driver
     await _begin_child(self, parent, driver.machine.ids.new(driver.clock.now()), start)
 
@@ -59,7 +59,7 @@ def _is_always_new(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None)
     return True
 
 
-async def _nothing_was_before(self: signal_router.Switchboard, execution_id: str, scanning: Scanning) -> None:
+async def _nothing_was_before(self: signal_router.SignalRouter, execution_id: str, scanning: Scanning) -> None:
     """Tell nobody of signals that have come before."""
 
 
@@ -99,7 +99,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("SIGNAL_ONCE",), ("signalled",), [(signals, "store_signal", _is_always_new)], {"rash": 0.5}
     ),
     "signals that came before are not looked for": LawMutant(
-        ("LIVENESS",), ("signalled",), [(signal_router.Switchboard, "scan", _nothing_was_before)], {}
+        ("LIVENESS",), ("signalled",), [(signal_router.SignalRouter, "scan", _nothing_was_before)], {}
     ),
     "a callback takes every reply": LawMutant(
         ("CALLBACK_ONCE",), ("called_back",), [(command_queue, "enqueue", _callbacks_are_new)], {"rash": 0.8}
@@ -118,7 +118,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("LIMIT_HOLDS",), ("rated",), [(limits, "reserved", lambda _rate, _used, now: (now, now * 1000))], {}
     ),
     "a child is another each time": LawMutant(
-        ("CHILD_ONCE",), ("family",), [(starter.Beginning, "begin_child", _another_child)], {"lost_replies": 0.1}
+        ("CHILD_ONCE",), ("family",), [(starter.Starter, "begin_child", _another_child)], {"lost_replies": 0.1}
     ),
     "executions move on to new versions": LawMutant(
         ("VERSION_KEPT", "VERIFY", "NO_INTERNAL_ERROR"),

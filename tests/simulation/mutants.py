@@ -57,11 +57,11 @@ def _every_time(owner: Any, name: str) -> Change:
     return owner, name, lambda *_args, **_named: None
 
 
-async def _looks_never(self: outbox_relay.Courier, now: int) -> None:
+async def _looks_never(self: outbox_relay.OutboxRelay, now: int) -> None:
     self._look_at = now + 36_000_000
 
 
-async def _only_the_time(self: lease_renewer.Keeper) -> None:
+async def _only_the_time(self: lease_renewer.LeaseRenewer) -> None:
     await self._driver.clock.ask(self._store)
 
 
@@ -75,9 +75,13 @@ _HAS_LEASE = "driven.has_lease() and "
 AREAS: dict[str, dict[str, list[Change]]] = {
     "leases": {
         "leases never end for those who have them": [
-            _edited(active_execution.Driven, "has_lease", (" and self._driver.clock.latest() < self.lease_until", ""))
+            _edited(
+                active_execution.ActiveExecution,
+                "has_lease",
+                (" and self._driver.clock.latest() < self.lease_until", ""),
+            )
         ],
-        "leases are not renewed": [_kept(lease_renewer.Keeper, "renew_once", _only_the_time)],
+        "leases are not renewed": [_kept(lease_renewer.LeaseRenewer, "renew_once", _only_the_time)],
         "a renewal that was overtaken shortens a lease *": [
             _edited(claims, "renew", ("wake_at=max(head.wake_at or 0, until)", "wake_at=until"))
         ],
@@ -92,8 +96,10 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(driver.Driver, "claiming_time", ("return self.clock.now()", "return self.clock.latest() + 2_000"))
         ],
         "who stands still goes on with its calls *": [
-            _edited(node_runner.Caller, "_may_still", ("driven.has_lease() or await driven.regains_lease()", "True")),
-            _edited(node_runner.Caller, "_may_make", (_HAS_LEASE, "")),
+            _edited(
+                node_runner.NodeRunner, "_may_still", ("driven.has_lease() or await driven.regains_lease()", "True")
+            ),
+            _edited(node_runner.NodeRunner, "_may_make", (_HAS_LEASE, "")),
         ],
     },
     "fencing": {
@@ -106,7 +112,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         ],
         "what was lost is driven on": [
             _every_time(lease_renewer, "drop"),
-            _edited(active_execution.Driven, "_lost", ("self.drop()", "")),
+            _edited(active_execution.ActiveExecution, "_lost", ("self.drop()", "")),
         ],
     },
     "commits": {
@@ -140,7 +146,9 @@ AREAS: dict[str, dict[str, list[Change]]] = {
     "gate": {
         "what is decided before a pause in one step makes calls *": [
             _edited(
-                active_execution.Driven, "_decide", ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0")
+                active_execution.ActiveExecution,
+                "_decide",
+                ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"),
             )
         ],
     },
@@ -187,7 +195,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         "messages are not written": [
             _edited(appends, "_write", ("for message in append.messages", "for message in ()"))
         ],
-        "the outbox is not looked at": [_kept(outbox_relay.Courier, "_look", _looks_never)],
+        "the outbox is not looked at": [_kept(outbox_relay.OutboxRelay, "_look", _looks_never)],
         "messages that were delivered stay": [_kept(outbox, "sent", lambda *_: None)],
         "a parent is not told of the end of a child": [
             _edited(
@@ -250,8 +258,8 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         ],
     },
     "threads": {
-        "calls begin without a look at the lease": [_kept(node_runner.Caller, "_may_make", lambda *_: True)],
-        "a place is never given back": [_edited(node_runner.Caller, "give_back", ("self._free += places", "pass"))],
+        "calls begin without a look at the lease": [_kept(node_runner.NodeRunner, "_may_make", lambda *_: True)],
+        "a place is never given back": [_edited(node_runner.NodeRunner, "give_back", ("self._free += places", "pass"))],
     },
     "services": {
         "a service ends with its first error *": [
@@ -271,15 +279,15 @@ class Unnoticed(NamedTuple):
 # Tried by `python tools/break_runtime.py --unnoticed`: one that is noticed by then belongs above.
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
-        [_edited(node_runner.Caller, "_may_make", (" or driven.is_shut", ""))],
+        [_edited(node_runner.NodeRunner, "_may_make", (" or driven.is_shut", ""))],
         "a pause has to come in the milliseconds when a lease is regained: see tests/runtime/dispatch/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(
-        [_kept(active_execution.Driven, "expects", lambda *_: True)],
+        [_kept(active_execution.ActiveExecution, "expects", lambda *_: True)],
         "one seed in three hundred; tests/runtime/dispatch/test_leases.py is about it",
     ),
     "who drives an execution is not asked for commands": Unnoticed(
-        [_edited(lease_renewer.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))],
+        [_edited(lease_renewer.LeaseRenewer, "_hear", ("if not seen:", "if seen or not seen:"))],
         "its next append is refused because of them, so they only come later; no law says how soon",
     ),
     "nobody looks again for what is due": Unnoticed(
@@ -289,7 +297,7 @@ UNNOTICED: dict[str, Unnoticed] = {
     "commands are heard out of their order": Unnoticed(
         [
             _edited(
-                command_cursor.Heard,
+                command_cursor.CommandCursor,
                 "in_turn",
                 (
                     "while (command := self.ahead.pop(self.seen + 1, None)) is not None:",
@@ -304,11 +312,11 @@ UNNOTICED: dict[str, Unnoticed] = {
         "what is given back with nothing done gets a command in the same milliseconds",
     ),
     "a call on a thread begins without a look at its lease *": Unnoticed(
-        [_edited(node_runner.Caller, "_enter", ("if not self._may_make(out):", "if False:"))],
+        [_edited(node_runner.NodeRunner, "_enter", ("if not self._may_make(out):", "if False:"))],
         "threads of a simulation begin at once, so that nothing comes between: see tests/runtime/calls/test_threads.py",
     ),
     "a call is begun that waits for a thread *": Unnoticed(
-        [_edited(node_runner.Caller, "take_place", ("if self.threads.free <= 0:", "if False:"))],
+        [_edited(node_runner.NodeRunner, "take_place", ("if self.threads.free <= 0:", "if False:"))],
         "a simulation has as many threads as are asked for; tests/runtime/calls/test_threads.py is about it",
     ),
     "a resumed workflow leaves executions paused *": Unnoticed(
@@ -322,7 +330,7 @@ UNNOTICED: dict[str, Unnoticed] = {
     "a command that cannot be read counts as done *": Unnoticed(
         [
             _edited(
-                command_cursor.Heard,
+                command_cursor.CommandCursor,
                 "read",
                 (
                     "            self.unreadable = command\n            break\n",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Watched:
+class BlockCounter:
     """In place of a `Database`: one connection, on which each statement is planned once."""
 
     def __init__(self, address: Address, connection: asyncpg.Connection) -> None:
@@ -41,7 +41,7 @@ class Watched:
         for text in self._names:
             await self._plan(text)
 
-    async def watch(self, deed: Callable[[Watched], Awaitable[T]]) -> T:
+    async def watch(self, deed: Callable[[BlockCounter], Awaitable[T]]) -> T:
         """Do something that runs statements, and take it back."""
         transaction = self._connection.transaction()
         await transaction.start()
@@ -63,7 +63,7 @@ class Watched:
         rows = await self.fetch(name, *values)
         return rows[0][0] if rows else None
 
-    async def transact(self, work: Callable[[Watched], Awaitable[T]]) -> T:
+    async def transact(self, work: Callable[[BlockCounter], Awaitable[T]]) -> T:
         return await work(self)
 
     async def fetch_text(self, statement: str, *values: object) -> list[asyncpg.Record]:

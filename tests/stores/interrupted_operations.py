@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
 
 
-class Deed(NamedTuple):
+class InterruptedOperation(NamedTuple):
     """How something is prepared and done, whether it is done (entirely), and what asking for it again comes to."""
 
     prepare: Callable[[Store, int], Awaitable[object]]
@@ -228,23 +228,27 @@ async def _repeat_release(store: Store, n: int, _done: bool) -> None:
 
 
 DEEDS = {
-    "commit": Deed(prepare_group, lambda store, n: store.commit(group(n)), group_is_done, repeat_group),
-    "commit_informed": Deed(
+    "commit": InterruptedOperation(prepare_group, lambda store, n: store.commit(group(n)), group_is_done, repeat_group),
+    "commit_informed": InterruptedOperation(
         prepare_informed,
         lambda store, n: store.commit_informed(step(n), informed(n)),
         informed_is_done,
         _repeat_informed,
     ),
-    "enqueue": Deed(_begin, lambda store, n: store.enqueue([_command(n)], 700), _command_is_there, _repeat_command),
-    "answer": Deed(_prepare_answer, _answer, _is_answered, _repeat_answer),
-    "enqueue audited": Deed(
+    "enqueue": InterruptedOperation(
+        _begin, lambda store, n: store.enqueue([_command(n)], 700), _command_is_there, _repeat_command
+    ),
+    "answer": InterruptedOperation(_prepare_answer, _answer, _is_answered, _repeat_answer),
+    "enqueue audited": InterruptedOperation(
         _begin,
         lambda store, n: store.enqueue([_audited_command(n)], 700),
         _audited_command_is_there,
         _repeat_audited_command,
     ),
-    "answer audited": Deed(_prepare_answer, _answer_audited, _is_answered_audited, _repeat_audited_answer),
-    "renew": Deed(_begin, _renew, _is_renewed, _repeat_renewal),
-    "release": Deed(_begin, _release, _is_released, _repeat_release),
+    "answer audited": InterruptedOperation(
+        _prepare_answer, _answer_audited, _is_answered_audited, _repeat_audited_answer
+    ),
+    "renew": InterruptedOperation(_begin, _renew, _is_renewed, _repeat_renewal),
+    "release": InterruptedOperation(_begin, _release, _is_released, _repeat_release),
 }
-CLAIM = Deed(_prepare_claim, _claim, _is_claimed, _repeat_claim, writes_last=False)
+CLAIM = InterruptedOperation(_prepare_claim, _claim, _is_claimed, _repeat_claim, writes_last=False)

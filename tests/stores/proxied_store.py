@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import asyncpg
 
 
-class Line(NamedTuple):
+class ProxiedStore(NamedTuple):
     """A store behind a line that can be cut, and one that sees what is there."""
 
     proxy: Proxy
@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 
 @asynccontextmanager
-async def line_to(address: str, options: str = "") -> AsyncIterator[Line]:
+async def line_to(address: str, options: str = "") -> AsyncIterator[ProxiedStore]:
     """Open both stores; `options` are more of the address of the one behind the line."""
     async with Proxy(address) as proxy:
         shaky = PostgresStore(proxy.address(address) + options, clock=Clock())
@@ -36,7 +36,7 @@ async def line_to(address: str, options: str = "") -> AsyncIterator[Line]:
         await shaky.open_to_read()  # so that it says nothing of its own over the line
         await straight.save_version(NEW.workflow, NEW.hash, b"{}", 50)
         try:
-            yield Line(proxy, shaky, straight, address)
+            yield ProxiedStore(proxy, shaky, straight, address)
         finally:
             proxy.go_on()
             await shaky.close()

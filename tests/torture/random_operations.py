@@ -43,7 +43,7 @@ class Promise(NamedTuple):
     by: str = ""
 
 
-class Deeds:
+class RandomOperations:
     """All that can be done, on one engine."""
 
     def __init__(self, engine: Engine, world: World, seed: int, chance: Random, flows: int) -> None:

@@ -26,7 +26,7 @@ _LIVES = (0, 0, 30, 150, 600, 2_500)
 _LACKING = ("", "", "", "slow", "records", "asks")
 
 
-class Crew:
+class WorkerProcesses:
     """So many workers on one stage and in one folder; one that has died is replaced."""
 
     def __init__(self, folder: Path, stage: Stage, size: int, chance: Random) -> None:

@@ -16,14 +16,14 @@ from layover.api.audit_entries import entry_of, key_of
 from layover.api.problems import Refusal
 from layover.api.resources.problems import Winner
 from layover.api.serializers.points import point_of
-from layover.core.approval_rules import Person, Rules, may_decide
+from layover.core.approval_rules import ApprovalRules, Person, may_decide
 from layover.core.payloads import plain
 from layover.ports.records import PointRow, Reserved
 from layover.runtime.errors import AnswerRefused, WrongState
 
 if TYPE_CHECKING:
     from layover.api.permissions import Caller
-    from layover.api.request import Call
+    from layover.api.request import Request
     from layover.api.resources.points import PausePoint
     from layover.core.engine.events import PointKind
     from layover.core.engine.state import Point
@@ -73,7 +73,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
         return 200 if self.reserved is None or self.reserved.repeated else 201
 
 
-async def found(call: Call[Any, Any], point_id: str, kind: PointKind | None = None) -> PointRow:
+async def found(call: Request[Any, Any], point_id: str, kind: PointKind | None = None) -> PointRow:
     """Return a pause point; one of another kind is none."""
     row = await call.services.store.point(point_id) if _POINT_ID.fullmatch(point_id) else None
     if row is None or kind not in (None, row.point.kind):
@@ -81,7 +81,7 @@ async def found(call: Call[Any, Any], point_id: str, kind: PointKind | None = No
     return row
 
 
-async def shown(call: Call[Any, Any], row: PointRow) -> PausePoint:
+async def shown(call: Request[Any, Any], row: PointRow) -> PausePoint:
     """Return a pause point, with its place in line if it is answered and not applied yet."""
     position = None
     if row.status == "answered":
@@ -89,7 +89,7 @@ async def shown(call: Call[Any, Any], row: PointRow) -> PausePoint:
     return point_of(row, position)
 
 
-async def shown_without_data(call: Call[Any, Any], row: PointRow) -> PausePoint:
+async def shown_without_data(call: Request[Any, Any], row: PointRow) -> PausePoint:
     """Return a pause point to a caller who was not asked: what is said there only if they may read executions."""
     point = await shown(call, row)
     if call.caller.may(READING):
@@ -99,7 +99,7 @@ async def shown_without_data(call: Call[Any, Any], row: PointRow) -> PausePoint:
     )
 
 
-async def answer(call: Call[Any, Any], row: PointRow, given: Given) -> Taken:
+async def answer(call: Request[Any, Any], row: PointRow, given: Given) -> Taken:
     """Answer a pause point as the caller."""
     point, caller = row.point, call.caller
     if point.kind not in ("approval", "form"):
@@ -107,7 +107,7 @@ async def answer(call: Call[Any, Any], row: PointRow, given: Given) -> Taken:
     needed = needs_of(point)
     if not caller.may(needed):
         raise Refusal("forbidden", f"This needs the permission {' or '.join(needed)}.")
-    refused = may_decide(point.rules or Rules(), person_of(caller), ())
+    refused = may_decide(point.rules or ApprovalRules(), person_of(caller), ())
     if refused is not None and refused.code in _NOT_ASKED:
         raise Refusal(refused.code, refused.message)
     act = _act(point, given)
@@ -146,7 +146,7 @@ def person_of(caller: Caller) -> Person:
     return Person(caller.user, caller.roles)
 
 
-async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
+async def cancel(call: Request[Any, Any], row: PointRow, reason: str) -> PointRow:
     """Give up waiting at a point; whoever was faster is told. It stays open until something drives its execution."""
     point, caller = row.point, call.caller
     act = "point.cancel"
@@ -174,7 +174,7 @@ async def cancel(call: Call[Any, Any], row: PointRow, reason: str) -> PointRow:
     return after
 
 
-async def pass_on(call: Call[Any, Any], row: PointRow, to: str) -> PointRow:
+async def pass_on(call: Request[Any, Any], row: PointRow, to: str) -> PointRow:
     """Let somebody else decide at an approval in the caller's place."""
     point, caller, act = row.point, call.caller, "approval.delegate"
     context = point_of(row).context_id

@@ -15,11 +15,11 @@ import msgspec
 from layover.ports.access import AuditFilter
 
 if TYPE_CHECKING:
-    from layover.api.request import Call
+    from layover.api.request import Request
     from layover.ports.records import AuditEntry
 
 
-def key_of(call: Call[Any, Any], act: str) -> str | None:
+def key_of(call: Request[Any, Any], act: str) -> str | None:
     """Return the key by which the engine knows an act: by another caller, or on another path, it is another act."""
     if call.key is None:
         return None
@@ -28,13 +28,13 @@ def key_of(call: Call[Any, Any], act: str) -> str | None:
 
 
 def entry_of(
-    call: Call[Any, Any], act: str, target: str = "", *, execution_id: str = "", **details: object
+    call: Request[Any, Any], act: str, target: str = "", *, execution_id: str = "", **details: object
 ) -> AuditEntry:
     """Return what is written of an act, with what it is known again by."""
     return call.audit(act, target, execution_id=execution_id, **details, key=key_of(call, act))
 
 
-async def is_done(call: Call[Any, Any], act: str, execution_id: str) -> bool:
+async def is_done(call: Request[Any, Any], act: str, execution_id: str) -> bool:
     """Return whether this request, sent before, has done something to an execution."""
     key = key_of(call, act)
     if key is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from layover.api.services import Services
     from layover.ports.records import Gauges
-    from layover.runtime.metrics import Distribution, Meters
+    from layover.runtime.metrics import Distribution, Metrics
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DAY = 86_400_000
@@ -38,7 +38,7 @@ class _Collected(Collector):
         return self._metrics
 
 
-def _of_instance(meters: Meters) -> Iterator[Metric]:
+def _of_instance(meters: Metrics) -> Iterator[Metric]:
     yield _counter("workflow_executions_paused", "Executions that came to wait for a person.", meters.paused)
     yield _counter("workflow_executions_resumed", "Resumes: of operators, and applied answers.", meters.resumed)
     yield _counter("workflow_executions_resume_errors", "Resumes and answers refused.", meters.resume_errors)

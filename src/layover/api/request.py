@@ -9,7 +9,7 @@ import msgspec
 
 from layover.ports.records import AuditEntry
 from layover.runtime.ids import new_id
-from layover.runtime.operations.timeouts import WaitLimit
+from layover.runtime.operations.timeouts import WaitTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class Stream(msgspec.Struct, frozen=True):
     headers: dict[str, str] = {}
 
 
-class Call(Generic[B, Q]):
+class Request(Generic[B, Q]):
     """A request whose caller may make it, with its body and its query as they were declared."""
 
     def __init__(  # noqa: PLR0913 - put together in one place
@@ -82,9 +82,9 @@ class Call(Generic[B, Q]):
         return self.headers.get("idempotency-key")
 
     @property
-    def within(self) -> WaitLimit:
+    def within(self) -> WaitTimeout:
         """For how long it is waited that an execution takes what is asked of it; when the server stops, no longer."""
-        return WaitLimit(self.services.settings.act_wait, self.services.stopping)
+        return WaitTimeout(self.services.settings.act_wait, self.services.stopping)
 
     def audit(self, act: str, target: str = "", *, execution_id: str = "", **details: object) -> AuditEntry:
         """Return what is written with the act; `details` hold the caller's reason or comment, and no data."""

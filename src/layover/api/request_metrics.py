@@ -5,7 +5,7 @@ from __future__ import annotations
 from layover.runtime.metrics import SECONDS, Distribution
 
 
-class Requests:
+class RequestMetrics:
     """How long requests took, by method, route and status: as many numbers as there are answers to give."""
 
     def __init__(self) -> None:

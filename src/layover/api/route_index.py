@@ -63,7 +63,7 @@ class _Part:
         return found
 
 
-class Paths(BaseRoute):
+class RouteIndex(BaseRoute):
     """All paths of an application."""
 
     def __init__(self, routes: Iterable[Route], services: Services) -> None:

@@ -10,10 +10,10 @@ from layover.bootstrap import living_instances
 from layover.cli.screen import note, say
 
 if TYPE_CHECKING:
-    from layover.cli.options import Place
+    from layover.cli.options import Target
 
 
-def say_taken(what: str, at: Place, *, applied: bool = False) -> None:
+def say_taken(what: str, at: Target, *, applied: bool = False) -> None:
     """Say that something is durable, and when it takes effect; a server has taken it up when it answers."""
     say(what)
     if at.server is not None or applied:

@@ -17,7 +17,7 @@ from layover.cli.screen import print_json
 
 if TYPE_CHECKING:
     from layover.api.resources.points import PausePoint
-    from layover.cli.options import Place
+    from layover.cli.options import Target
 
 Data = Annotated[
     str | None,
@@ -113,7 +113,7 @@ class _Given(NamedTuple):
     comment: str = ""
 
 
-def _answer(name: str, at: Place, given: _Given, *, json: bool) -> int:
+def _answer(name: str, at: Target, given: _Given, *, json: bool) -> int:
     point = asyncio.run(_take(name, at, given))
     if json:
         print_json(point)
@@ -130,7 +130,7 @@ def _by(point: PausePoint, who: Who) -> str:
     return who.by or point.answered_by or last or "somebody"
 
 
-async def _take(name: str, at: Place, given: _Given) -> PausePoint:
+async def _take(name: str, at: Target, given: _Given) -> PausePoint:
     async with to_act(at, given.who) as client:
         point = await point_named(client, name)
         _check_open(point)

@@ -17,7 +17,7 @@ from layover.cli.screen import ERR, note, plural, print_json, say, without_passw
 from layover.core.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
 from layover.runtime.maintenance.database_copy import (
-    Begun,
+    CopyProgress,
     NotACopy,
     NotEmpty,
     Tally,
@@ -107,7 +107,7 @@ async def _copied(source: str, target: str, screen: _Screen, *, resume: bool) ->
     async with _source(source) as ours:
         after = await _begun(ours, target, screen, resume=resume)
         async with _target(target) as theirs:
-            if after == Begun():
+            if after == CopyProgress():
                 with _refused(target):
                     await check_empty(theirs)  # somebody else may have copied into it since
             try:
@@ -120,7 +120,7 @@ async def _copied(source: str, target: str, screen: _Screen, *, resume: bool) ->
         return result
 
 
-async def _moved(ours: Inspectable, theirs: Inspectable, after: Begun, screen: _Screen) -> Result:
+async def _moved(ours: Inspectable, theirs: Inspectable, after: CopyProgress, screen: _Screen) -> Result:
     written = await copy(ours, theirs, after, screen.tell)
     compared = await compare(ours, theirs, screen.tell)
     found = [_found("copy", difference) for difference in compared.differences]
@@ -129,10 +129,10 @@ async def _moved(ours: Inspectable, theirs: Inspectable, after: Begun, screen: _
     return Result(tally=compared.tally, written=written, found=tuple(found))
 
 
-async def _begun(ours: Inspectable, target: str, screen: _Screen, *, resume: bool) -> Begun:
+async def _begun(ours: Inspectable, target: str, screen: _Screen, *, resume: bool) -> CopyProgress:
     """Return what of a copy is there already; nothing of a target that cannot be copied into is changed."""
     if (await shape_of(target)).taken is None:
-        return Begun()
+        return CopyProgress()
     await _check_unused(target, "is in use")
     theirs = inspectable_store(target)
     await theirs.open_to_read()
@@ -141,7 +141,7 @@ async def _begun(ours: Inspectable, target: str, screen: _Screen, *, resume: boo
             if resume:
                 return await begun(ours, theirs, screen.tell)
             await check_empty(theirs)
-            return Begun()
+            return CopyProgress()
     finally:
         await theirs.close()
 

@@ -11,8 +11,8 @@ from layover.api.serializers.executions import event_of, node_of
 from layover.api.serializers.points import context_of
 from layover.cli.prompts import EndOfInput, Given, ask
 from layover.cli.screen import note, say
+from layover.core.approval_rules import ApprovalRules, may_decide
 from layover.core.approval_rules import Person as Anybody
-from layover.core.approval_rules import Rules, may_decide
 from layover.ports.records import CLOSED
 from layover.runtime.errors import AnswerRefused
 
@@ -190,4 +190,4 @@ class Following:
 def _may_answer(row: PointRow, sitting: Person) -> bool:
     """Return whether it is worth asking the person at the terminal."""
     who = Anybody(sitting.by, sitting.roles)
-    return may_decide(row.point.rules or Rules(), who, row.point.decisions) is None
+    return may_decide(row.point.rules or ApprovalRules(), who, row.point.decisions) is None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from layover.api.resources.executions import ExecutionSummary
     from layover.api.resources.points import PausePoint
-    from layover.cli.options import Place
+    from layover.cli.options import Target
 
 _MOST = 10_000
 
@@ -143,7 +143,7 @@ def asked(point: PausePoint) -> str:
     return f"{need}{', '.join(names)}" if names else f"{need}anybody"
 
 
-def _whose(at: Place, user: str | None, roles: tuple[str, ...], *, mine: bool) -> Who | None:
+def _whose(at: Target, user: str | None, roles: tuple[str, ...], *, mine: bool) -> Who | None:
     """Return the person whose inbox it is, if it is one person's."""
     if at.server is not None:
         if user is not None or roles:

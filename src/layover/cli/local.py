@@ -14,8 +14,8 @@ from layover.api.serializers.graphs import graph_of
 from layover.api.serializers.points import point_of
 from layover.bootstrap import inspectable_store
 from layover.cli.client import MOST_SHOWN
-from layover.cli.passive_engine import Desk
-from layover.core.approval_rules import Person, Rules, may_decide
+from layover.cli.passive_engine import PassiveEngine
+from layover.core.approval_rules import ApprovalRules, Person, may_decide
 from layover.ports.records import AuditEntry
 from layover.runtime.ids import new_id
 
@@ -45,7 +45,7 @@ class Local:
     """A database, open from `async with` to its end."""
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
-        self._desk = Desk(inspectable_store(db), acts=acts)
+        self._desk = PassiveEngine(inspectable_store(db), acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:
@@ -203,4 +203,4 @@ class Local:
 
 
 def _may_answer(row: PointRow, who: Who) -> bool:
-    return may_decide(row.point.rules or Rules(), Person(who.by, who.roles), row.point.decisions) is None
+    return may_decide(row.point.rules or ApprovalRules(), Person(who.by, who.roles), row.point.decisions) is None

@@ -15,7 +15,7 @@ from layover.api.serializers.access import audit_entry_of, key_of
 from layover.bootstrap import inspectable_store
 from layover.cli.exits import UNKNOWN, Stop
 from layover.cli.local import CREDENTIAL
-from layover.cli.passive_engine import Desk
+from layover.cli.passive_engine import PassiveEngine
 from layover.core.definitions.durations import parse_duration
 from layover.core.moments import moment
 from layover.ports.access import AuditFilter
@@ -39,7 +39,7 @@ class LocalAccess:
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
         self._store = inspectable_store(db)
-        self._desk = Desk(self._store, acts=acts)
+        self._desk = PassiveEngine(self._store, acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from layover.api.resources.executions import Execution
     from layover.api.resources.signals_and_callbacks import Delivered
     from layover.cli.client import Client
-    from layover.cli.options import Place, Who
+    from layover.cli.options import Target, Who
 
 ResumeData = Annotated[
     str | None,
@@ -119,7 +119,7 @@ def signal(
 
 
 def _act(
-    name: str, at: Place, who: Who, what: str, act: Callable[[Client, str], Awaitable[Execution]], *, json: bool
+    name: str, at: Target, who: Who, what: str, act: Callable[[Client, str], Awaitable[Execution]], *, json: bool
 ) -> int:
     async def acted() -> tuple[Execution, bool]:
         async with to_act(at, who) as client:

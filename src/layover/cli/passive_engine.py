@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from layover.core.engine.commands import Retry, Rewind
     from layover.ports.records import Head, PointRow
     from layover.ports.store import Inspectable
-    from layover.runtime.execution.state_cache import Kept
+    from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.operations.control import Act
     from layover.runtime.queries.views import Execution
 
 
-class Desk(Outside):
+class PassiveEngine(Outside):
     """What the command line asks of a database, open from `async with` to its end."""
 
     def __init__(self, store: Inspectable, *, acts: bool) -> None:
@@ -88,7 +88,7 @@ class Desk(Outside):
         row = await self._store.get(execution_id)
         self.is_applied = row is not None and (row.head.commands_done >= n or row.head.status in CLOSED)
 
-    async def _reopen(self, head: Head, kept: Kept, command: Retry | Rewind, act: Act) -> Execution:
+    async def _reopen(self, head: Head, kept: CachedState, command: Retry | Rewind, act: Act) -> Execution:
         """Open a closed execution again, and start nothing of it."""
         self.instance.driver.stop()
         return await super()._reopen(head, kept, command, act)

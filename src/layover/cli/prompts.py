@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from layover.api.serializers.points import context_of, title_of
 from layover.cli.screen import brief, moment, say
-from layover.core.approval_rules import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.core.schemas import misfits
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def ask(row: PointRow, typed: Typed) -> Given:
 
 async def _decision(row: PointRow, typed: Typed) -> Given:
     approved = await _choice("Approve? [y/n]", _YES, typed)
-    needed = (row.point.rules or Rules()).comment_required
+    needed = (row.point.rules or ApprovalRules()).comment_required
     comment = await _line("Comment:" if needed else "Comment (may be empty):", typed)
     while needed and not comment:
         comment = await _line("A comment is required:", typed)

@@ -23,10 +23,10 @@ from layover.cli.follow import Following, Person
 from layover.cli.functions import functions_of, node_types
 from layover.cli.json_argument import STANDARD_INPUT, given_data
 from layover.cli.live_view import Lines, Picture, Silent
-from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Place, Roles, Url, acting, person
+from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Roles, Target, Url, acting, person
 from layover.cli.run_report import Ended, report
 from layover.cli.screen import OUT, note, plural, print_json, say
-from layover.cli.stdin import Lines as TypedLines
+from layover.cli.stdin import StdinLines
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
 from layover.core.payloads import plain
@@ -112,7 +112,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     """
     if file == input == STANDARD_INPUT:
         raise Stop("The definition and the input cannot both come from standard input.")
-    at = Place(db, url, os.environ.get("LAYOVER_KEY"))
+    at = Target(db, url, os.environ.get("LAYOVER_KEY"))
     if (server := at.server) is not None:
         _check_remote(at, nodes, by, role)
         checked = checked_file(file)
@@ -153,7 +153,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     return report(asyncio.run(_run(wanted)), _there(at), json=json)
 
 
-def _check_remote(at: Place, nodes: tuple[str, ...], by: str, role: tuple[str, ...]) -> None:
+def _check_remote(at: Target, nodes: tuple[str, ...], by: str, role: tuple[str, ...]) -> None:
     """Refuse what a server would not hear of."""
     acting(at, by, role)
     if nodes:
@@ -176,7 +176,7 @@ async def _run(wanted: Wanted) -> Ended:
         execution = await _begun(engine, wanted)
         view = _view_of(wanted, execution, graph_of(await engine.graph(execution.id)), engine)
         is_asked = _is_interactive(wanted)
-        sitting = Person(wanted.options.user or "", wanted.roles, TypedLines()) if is_asked else None
+        sitting = Person(wanted.options.user or "", wanted.roles, StdinLines()) if is_asked else None
         stay = wanted.watch is True or is_asked
         following = Following(engine, execution.id, view, stay=stay, person=sitting)
         try:
@@ -258,7 +258,7 @@ def _command_for(row: PointRow) -> str:
             return ""
 
 
-def _there(at: Place) -> Callable[[str], str]:
+def _there(at: Target) -> Callable[[str], str]:
     """Return what makes a command one for a place."""
     if (server := at.server) is not None:
         return lambda command: f"{command} --url {quote(server)}"

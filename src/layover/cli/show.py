@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from layover.api.resources.executions import Event, Execution, Graph, Leg, NodeExecution, Why, WhyReason
     from layover.api.resources.points import PausePoint
-    from layover.cli.options import Place
+    from layover.cli.options import Target
 
 Since = Annotated[int, Parameter(help="The number of the first event.")]
 
@@ -96,7 +96,7 @@ def why(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> in
     return DONE
 
 
-async def _whole(at: Place, name: str) -> Whole:
+async def _whole(at: Target, name: str) -> Whole:
     async with to_look(at) as client:
         id_ = await execution_named(client, name)
         return Whole(

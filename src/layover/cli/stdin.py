@@ -12,7 +12,7 @@ from layover.cli.screen import harmless
 _AT_ONCE = 65_536
 
 
-class Lines:
+class StdinLines:
     """The lines of standard input."""
 
     def __init__(self) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from layover.client.base_url import Place
+from layover.client.base_url import ServerAddress
 from layover.client.calls.access import Audit, Keys
 from layover.client.calls.executions import Executions
 from layover.client.calls.points import Approvals, Points, Resuming
 from layover.client.calls.signals_and_callbacks import Callbacks, Signals
 from layover.client.calls.workflows import Workflows
 from layover.client.errors import NotInstalled
-from layover.client.request_policy import Patience
+from layover.client.request_policy import RequestPolicy
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -32,7 +32,7 @@ class AsyncClient:
     """
 
     def __init__(
-        self, url: str, *, key: str | None = None, patience: Patience | None = None, ssl: SSLContext | None = None
+        self, url: str, *, key: str | None = None, patience: RequestPolicy | None = None, ssl: SSLContext | None = None
     ) -> None:
         self._transport = opened(url, key, patience, ssl)
         self.executions = Executions(self._transport)
@@ -58,12 +58,12 @@ class AsyncClient:
         await self.close()
 
 
-def opened(url: str, key: str | None, patience: Patience | None, ssl: SSLContext | None) -> Transport:
+def opened(url: str, key: str | None, patience: RequestPolicy | None, ssl: SSLContext | None) -> Transport:
     """Return the way to a server; nothing is sent yet."""
-    place = Place(url, key)
+    place = ServerAddress(url, key)
     try:
         from layover.client.transport import Transport  # noqa: PLC0415 - only who needs it loads it
     except ModuleNotFoundError as error:
         message = f"The client needs `{error.name}`: install it with `pip install layover[http]`."
         raise NotInstalled(message) from error
-    return Transport(place, patience or Patience(), ssl=ssl)
+    return Transport(place, patience or RequestPolicy(), ssl=ssl)

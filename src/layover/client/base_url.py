@@ -13,7 +13,7 @@ class NoAddress(LayoverError):  # noqa: N818 - it says what is wrong
     code = "no_address"
 
 
-class Place:
+class ServerAddress:
     """The address of a server, with the key that is shown there and nowhere else."""
 
     def __init__(self, url: str, key: str | None) -> None:

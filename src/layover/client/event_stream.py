@@ -11,7 +11,7 @@ from yarl import URL
 
 from layover.api.resources.executions import Event
 from layover.client.errors import ApiError, Unreachable
-from layover.client.requests import Ask, path_of
+from layover.client.requests import ClientRequest, path_of
 from layover.client.transport import Answered, refusal, retry_after_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _END = "end"
 _PASSING = frozenset({429, 502, 503, 504})
 
 
-class Following:
+class EventStream:
     """One execution, followed from a number on."""
 
     def __init__(self, transport: Transport, execution_id: str, since: int) -> None:
@@ -54,7 +54,7 @@ class Following:
     async def _connected(self) -> AsyncGenerator[Event]:
         """Return events until the connection ends."""
         transport = self._transport
-        ask = Ask(method="GET", path=path_of("executions", self._id, "stream", since=self._since))
+        ask = ClientRequest(method="GET", path=path_of("executions", self._id, "stream", since=self._since))
         headers = {**transport.headers(ask), "Accept": "text/event-stream"}
         silence = transport.patience.silence
         host = transport.place.host

@@ -7,7 +7,7 @@ import random
 import msgspec
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class RequestPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """How much a client puts up with before it gives up; all lengths are in seconds.
 
     `total` bounds a call with all its tries; what the server is asked to wait for comes on top of it.

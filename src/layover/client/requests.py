@@ -20,7 +20,7 @@ _LONGEST_KEY = 255
 _NO_JSON = (TypeError, ValueError, OverflowError, RecursionError)
 
 
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
+class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request. What is `repeatable` may be sent again though nobody knows whether it was done."""
 
     method: str
@@ -48,9 +48,9 @@ def path_of(*parts: str, root: str = "/api/v1", **query: object) -> str:
     return f"{root}/{'/'.join(map(_part, parts))}{_query(query)}"
 
 
-def post(path: str, body: Body, key: str | None, *, longer: float = 0.0) -> Ask:
+def post(path: str, body: Body, key: str | None, *, longer: float = 0.0) -> ClientRequest:
     """Return a request that changes something, with the key by which the server knows it when it comes again."""
-    return Ask(method="POST", path=path, body=written(body), key=checked_key(key), longer=longer)
+    return ClientRequest(method="POST", path=path, body=written(body), key=checked_key(key), longer=longer)
 
 
 def written(body: Body | Mapping[str, object] | object) -> bytes:

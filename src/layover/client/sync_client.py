@@ -18,7 +18,7 @@ from layover.client.sync.executions import Executions
 from layover.client.sync.points import Approvals, Points, Resuming
 from layover.client.sync.signals_and_callbacks import Callbacks, Signals
 from layover.client.sync.workflows import Workflows
-from layover.runtime.loop_thread import OwnLoop
+from layover.runtime.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from layover.api.resources.executions import Event
-    from layover.client.request_policy import Patience
-    from layover.client.requests import Ask
+    from layover.client.request_policy import RequestPolicy
+    from layover.client.requests import ClientRequest
     from layover.client.transport import Transport
 
 T = TypeVar("T")
@@ -37,9 +37,9 @@ class Client:
     """What a server offers, by family; every call blocks. See `AsyncClient`, which this is."""
 
     def __init__(
-        self, url: str, *, key: str | None = None, patience: Patience | None = None, ssl: SSLContext | None = None
+        self, url: str, *, key: str | None = None, patience: RequestPolicy | None = None, ssl: SSLContext | None = None
     ) -> None:
-        self._transport = BlockingTransport(opened(url, key, patience, ssl))
+        self._transport = SyncTransport(opened(url, key, patience, ssl))
         self.executions = Executions(self._transport)
         self.points = Points(self._transport)
         self.approvals = Approvals(self._transport)
@@ -63,23 +63,23 @@ class Client:
         self.close()
 
 
-class BlockingTransport:
+class SyncTransport:
     """The way to a server, for a program without an event loop."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._own = OwnLoop(
+        self._own = LoopThread(
             "layover-client",
             closed=ClientClosed("The client is closed."),
             ended=ClientClosed("The client was closed meanwhile."),
             inside="This would block the client itself.",
         )
 
-    def ask(self, ask: Ask, kind: type[T]) -> T:
+    def ask(self, ask: ClientRequest, kind: type[T]) -> T:
         """Have something done, and return what is answered."""
         return self._open().wait(self._transport.ask(ask, kind))
 
-    def do(self, ask: Ask) -> None:
+    def do(self, ask: ClientRequest) -> None:
         """Have something done that nothing is answered to."""
         self._open().wait(self._transport.do(ask))
 
@@ -116,7 +116,7 @@ class BlockingTransport:
         await asyncio.gather(*left, return_exceptions=True)
         await self._transport.close()
 
-    def _open(self) -> OwnLoop:
+    def _open(self) -> LoopThread:
         if not self._own.runs:
             self._own.start()
         return self._own

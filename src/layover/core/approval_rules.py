@@ -46,7 +46,7 @@ class Person(msgspec.Struct, frozen=True):
     roles: tuple[str, ...] = ()
 
 
-class Rules(msgspec.Struct, frozen=True, omit_defaults=True):
+class ApprovalRules(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who is asked and how many of them it takes, as it stands at this moment.
 
     A delegate `(giver, taker)` lets the taker act in the giver's place; the giver may still do so, too.
@@ -99,14 +99,14 @@ class Repeated(msgspec.Struct, frozen=True):
 Verdict: TypeAlias = Accepted | Repeated | Refusal
 
 
-def may_decide(rules: Rules, person: Person, decisions: Sequence[Decision]) -> Refusal | None:
+def may_decide(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> Refusal | None:
     """Return why a person may not decide now, or None if they may."""
     place = _place_for(rules, person, decisions)
     return place if isinstance(place, Refusal) else None
 
 
 def check_decision(
-    rules: Rules, person: Person, decisions: Sequence[Decision], *, approved: bool, comment: str = ""
+    rules: ApprovalRules, person: Person, decisions: Sequence[Decision], *, approved: bool, comment: str = ""
 ) -> Verdict:
     """Return what becomes of a decision: it is accepted, repeats an earlier one, or is refused."""
     earlier = _decision_by(person, decisions)
@@ -121,7 +121,7 @@ def check_decision(
 
 
 def check_delegation(
-    rules: Rules, person: Person, decisions: Sequence[Decision], taker: str
+    rules: ApprovalRules, person: Person, decisions: Sequence[Decision], taker: str
 ) -> tuple[str, str] | Refusal:
     """Return the delegate to record when a person lets somebody else decide, whoever's turn it is."""
     places = _free_places(rules, person, decisions)
@@ -134,7 +134,7 @@ def check_delegation(
     return places[0], taker
 
 
-def outcome(rules: Rules, decisions: Sequence[Decision]) -> Outcome:
+def outcome(rules: ApprovalRules, decisions: Sequence[Decision]) -> Outcome:
     """Return what the decisions, in the order they were given, add up to."""
     left = _known_places(rules)
     heard: set[str] = set()
@@ -156,7 +156,7 @@ def outcome(rules: Rules, decisions: Sequence[Decision]) -> Outcome:
     return "open"
 
 
-def _known_places(rules: Rules) -> frozenset[str] | None:
+def _known_places(rules: ApprovalRules) -> frozenset[str] | None:
     """Return every place that can ever be taken, or None if that cannot be told."""
     if _is_sequence(rules):
         names = rules.users
@@ -171,7 +171,7 @@ def _is_out_of_reach(left: frozenset[str] | None, missing: int) -> bool:
     return left is not None and len(left) < missing
 
 
-def _place_for(rules: Rules, person: Person, decisions: Sequence[Decision]) -> str | Refusal:
+def _place_for(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> str | Refusal:
     """Return whose place a person would take now."""
     places = _free_places(rules, person, decisions)
     if isinstance(places, Refusal):
@@ -179,7 +179,7 @@ def _place_for(rules: Rules, person: Person, decisions: Sequence[Decision]) -> s
     return _place_in_sequence(rules, places, _heard(decisions)) if _is_sequence(rules) else places[0]
 
 
-def _free_places(rules: Rules, person: Person, decisions: Sequence[Decision]) -> list[str] | Refusal:
+def _free_places(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> list[str] | Refusal:
     """Return the places that a person may take, at least one: their own, or else those they were given."""
     user, heard = person.user, _heard(decisions)
     if user in heard:
@@ -194,7 +194,7 @@ def _free_places(rules: Rules, person: Person, decisions: Sequence[Decision]) ->
     return free or Refusal("already_decided", f"Somebody has decided in the place of {open_to[0]}.")
 
 
-def _place_in_sequence(rules: Rules, free: Sequence[str], heard: set[str]) -> str | Refusal:
+def _place_in_sequence(rules: ApprovalRules, free: Sequence[str], heard: set[str]) -> str | Refusal:
     turn = next((name for name in rules.users if name not in heard and not _is_excluded(rules, name)), None)
     if turn is None:
         return Refusal("not_your_turn", "Everybody in the sequence has decided.")
@@ -203,7 +203,7 @@ def _place_in_sequence(rules: Rules, free: Sequence[str], heard: set[str]) -> st
     return Refusal("not_your_turn", f"It is the turn of {turn}; the others decide after that.")
 
 
-def _is_asked(rules: Rules, person: Person) -> bool:
+def _is_asked(rules: ApprovalRules, person: Person) -> bool:
     return (
         _is_open_to_all(rules)
         or person.user in rules.users
@@ -212,22 +212,22 @@ def _is_asked(rules: Rules, person: Person) -> bool:
     )
 
 
-def _given_places(rules: Rules, user: str) -> list[str]:
+def _given_places(rules: ApprovalRules, user: str) -> list[str]:
     # The roles of somebody who is not here cannot be seen.
     believed = bool(rules.roles or rules.escalated_roles)
     givers = dict.fromkeys(giver for giver, taker in rules.delegates if taker == user)
     return [name for name in givers if believed or name in rules.users or name in rules.escalated_users]
 
 
-def _is_sequence(rules: Rules) -> bool:
+def _is_sequence(rules: ApprovalRules) -> bool:
     return rules.order == "sequence" and bool(rules.users)
 
 
-def _is_open_to_all(rules: Rules) -> bool:
+def _is_open_to_all(rules: ApprovalRules) -> bool:
     return not rules.users and not rules.roles
 
 
-def _is_excluded(rules: Rules, name: str) -> bool:
+def _is_excluded(rules: ApprovalRules, name: str) -> bool:
     return rules.exclude_requester and name == rules.requester
 
 

@@ -20,7 +20,7 @@ _DATA = frozenset({dict, list, str, int, float, bool, NoneType})
 _Fill: TypeAlias = "Callable[[Mapping[str, object], Moment, Meter], object]"
 
 
-class Filling:
+class Renderer:
     """One value of a definition; `constant` if no template stands in it, `timeless` if none can ask for the moment.
 
     A `single` one is one value from the data; any other may put several together.
@@ -39,7 +39,7 @@ class Filling:
         return self._fill(context, moment, meter)
 
 
-def fill(value: object, template_of: Callable[[str], Template]) -> Filling:
+def fill(value: object, template_of: Callable[[str], Template]) -> Renderer:
     """Make a value ready; `template_of` parses a text, which has been checked before."""
     found: list[Template] = []
 
@@ -49,10 +49,10 @@ def fill(value: object, template_of: Callable[[str], Template]) -> Filling:
 
     fill_in = _fill_of(value, noted)
     if fill_in is None:
-        return Filling(lambda _context, _moment, _meter: value, constant=True, single=True, timeless=True)
+        return Renderer(lambda _context, _moment, _meter: value, constant=True, single=True, timeless=True)
     single = isinstance(value, str) and found[0].reads_one_value()
     timeless = all(one.reader() is not None for one in found)
-    return Filling(fill_in, constant=False, single=single, timeless=timeless)
+    return Renderer(fill_in, constant=False, single=single, timeless=timeless)
 
 
 def _fill_of(value: object, template_of: Callable[[str], Template]) -> _Fill | None:

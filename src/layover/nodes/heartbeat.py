@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Pulse:
+class Heartbeat:
     """One timer, which looks at the last beat when it runs out; so a beat is only a number that is written down.
 
     Time counts from the first beat on: a function that waits for a thread cannot give any sign of life.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
-    from layover.runtime.dispatch.standby import Standby
+    from layover.runtime.dispatch.standby import StandbyRenewer
     from layover.runtime.dispatch.watchdog import Watchdog
 
 _log = logging.getLogger("layover.engine")
@@ -66,7 +66,7 @@ class Engine(Outside):
             self._registry.add_probe(name, probe)
         self._services: list[Service] = []
         self._watchdog: Watchdog | None = None
-        self._standby: Standby | None = None
+        self._standby: StandbyRenewer | None = None
 
     async def __aenter__(self) -> Self:
         clock = self._clock

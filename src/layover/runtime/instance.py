@@ -6,19 +6,19 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.hints import Hints
-from layover.runtime.calls.node_runner import Caller
+from layover.runtime.calls.node_runner import NodeRunner
 from layover.runtime.dispatch.claimer import Claimer
 from layover.runtime.dispatch.committer import Committer
 from layover.runtime.dispatch.critical_sections import CriticalSections
 from layover.runtime.dispatch.driver import Driver
-from layover.runtime.dispatch.lease_renewer import Keeper
+from layover.runtime.dispatch.lease_renewer import LeaseRenewer
 from layover.runtime.dispatch.listeners import Listeners
-from layover.runtime.dispatch.outbox_relay import Courier
-from layover.runtime.dispatch.purger import Janitor
-from layover.runtime.dispatch.signal_router import Switchboard
+from layover.runtime.dispatch.outbox_relay import OutboxRelay
+from layover.runtime.dispatch.purger import Purger
+from layover.runtime.dispatch.signal_router import SignalRouter
 from layover.runtime.errors import EngineClosed
-from layover.runtime.metrics import Meters
-from layover.runtime.operations.starter import Beginning
+from layover.runtime.metrics import Metrics
+from layover.runtime.operations.starter import Starter
 from layover.runtime.plans import Plans
 from layover.runtime.queries.log_views import LogViews
 
@@ -44,10 +44,10 @@ class Instance:
         self.plans = Plans(store)
         self.listeners = Listeners(store, longest_pause=settings.wait_poll)
         self.log_views = LogViews(store, settings.log_view_bytes)
-        self.meters = Meters()
+        self.meters = Metrics()
         self.critical = CriticalSections()
         self.committer = Committer(store, self.meters, settings.commit_bytes)
-        self.caller = Caller(registry, settings, clock, machine)
+        self.caller = NodeRunner(registry, settings, clock, machine)
         self.driver = Driver(
             instance=self.id,
             store=store,
@@ -61,12 +61,12 @@ class Instance:
             meters=self.meters,
         )
         self.listeners.own_head = self.driver.own_head
-        self.beginning = Beginning(store, self.driver, self.plans)
-        self.switchboard = Switchboard(store, self.driver)
-        self.courier = Courier(store, self.driver, self.beginning, self.switchboard)
+        self.beginning = Starter(store, self.driver, self.plans)
+        self.switchboard = SignalRouter(store, self.driver)
+        self.courier = OutboxRelay(store, self.driver, self.beginning, self.switchboard)
         self.claimer = Claimer(store, self.driver, registry, self.meters)
-        self.keeper = Keeper(store, self.driver)
-        self.janitor = Janitor(store, self.driver, self.plans)
+        self.keeper = LeaseRenewer(store, self.driver)
+        self.janitor = Purger(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()
         if isinstance(store, Hints):
             self.driver.on_hint = store.tell

@@ -20,7 +20,7 @@ T = TypeVar("T")
 _CANCEL_ROUNDS = 3  # what is cancelled may begin something else to clean up
 
 
-class OwnLoop:
+class LoopThread:
     """A loop that runs from `start` to `end`; `closed` is raised where it is needed and does not run."""
 
     def __init__(self, name: str, *, closed: LayoverError, ended: LayoverError, inside: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from layover.ports.clock import running_ns
 from layover.runtime.calls.threads import Threads
-from layover.runtime.dispatch.standby import Standby
+from layover.runtime.dispatch.standby import StandbyRenewer
 from layover.runtime.dispatch.watchdog import Watchdog
 from layover.runtime.ids import Ids
 
@@ -59,6 +59,6 @@ class Machine:
         """Have the event loop watched, if that can be."""
         return Watchdog(blocked_after)
 
-    def standby(self, store: Store, driver: Driver) -> Standby | None:
+    def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
         """Have leases renewed beside the event loop, if that can be."""
-        return Standby(store, driver)
+        return StandbyRenewer(store, driver)

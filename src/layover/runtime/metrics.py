@@ -38,7 +38,7 @@ class Distribution:
         self.total += value
 
 
-class Meters:
+class Metrics:
     """All of them."""
 
     def __init__(self) -> None:

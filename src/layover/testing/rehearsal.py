@@ -18,7 +18,7 @@ from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Places
+    from layover.core.engine.decision_context import SlotSupply
     from layover.core.engine.state import Point
     from layover.core.plan import Plan
 
@@ -38,7 +38,7 @@ class Rehearsal:
         plan: Plan,
         behaviours: Mapping[str, Behaviour] | None = None,
         now: int = 1_000,
-        places: Places = UNLIMITED,
+        places: SlotSupply = UNLIMITED,
         probes: Mapping[str, Probe] | None = None,
     ) -> None:
         self.plan = plan

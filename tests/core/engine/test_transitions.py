@@ -25,7 +25,7 @@ from .wandering import journeys, wander
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from layover.core.engine.decision_context import Places
+    from layover.core.engine.decision_context import SlotSupply
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
 
@@ -55,7 +55,7 @@ class Watch:
         self.points |= _changes(points, _points(state), type(event), absent=("", ENDS.get(type(event), "?")))
         return state
 
-    def play(self, state: Execution, command: cmd.AnyCommand, now: int, places: Places) -> list[AnyEvent]:
+    def play(self, state: Execution, command: cmd.AnyCommand, now: int, places: SlotSupply) -> list[AnyEvent]:
         """Decide a command and note what the append changes, with the last event that is about the execution."""
         before = state.status
         events = play(state, command, now, places)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
-from layover.nodes.heartbeat import Pulse
+from layover.nodes.heartbeat import Heartbeat
 from layover.runtime.errors import ExecutionFailed
 from tests.runtime.harness import Held, call, end, engine_at, flow
 
@@ -105,7 +105,7 @@ def looking() -> int:
     """Return how many pulses are being looked at."""
     timers = getattr(asyncio.get_running_loop(), "_scheduled")  # noqa: B009 - the only place where timers can be seen
     callbacks = [timer._callback for timer in timers if not timer.cancelled()]  # noqa: SLF001 - as above
-    return sum(isinstance(getattr(callback, "__self__", None), Pulse) for callback in callbacks)
+    return sum(isinstance(getattr(callback, "__self__", None), Heartbeat) for callback in callbacks)
 
 
 @pytest.mark.parametrize("kind", ["async", "sync"])

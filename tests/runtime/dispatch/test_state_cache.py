@@ -12,7 +12,7 @@ from tests.runtime.harness import Scripted, call, end, engine_at, flow, form
 if TYPE_CHECKING:
     from layover import Engine
     from layover.ports.records import Loaded
-    from layover.runtime.execution.state_cache import Kept
+    from layover.runtime.execution.state_cache import CachedState
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -24,7 +24,7 @@ def count_replays(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     replayed: list[str] = []
     replay = engine.instance.driver.state_of
 
-    async def counted(loaded: Loaded) -> Kept:
+    async def counted(loaded: Loaded) -> CachedState:
         replayed.append(loaded.head.execution_id)
         return await replay(loaded)
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.ports.records import Message, OpenedPoint, Rest, Signal
-from layover.runtime.dispatch.signal_router import Switchboard
+from layover.runtime.dispatch.signal_router import SignalRouter
 from layover.runtime.execution.outbox_messages import SCAN, Scanning
 from tests.stores.conformance import create, head, point, step, uid
 
@@ -88,7 +88,7 @@ def signal_of(n: int) -> Signal:
 async def bring(store: Store, n: int) -> None:
     """Bring a signal."""
     if await store.keep_signal(signal_of(n)):
-        await Switchboard(store, Sending(store)).dispatch(signal_of(n))
+        await SignalRouter(store, Sending(store)).dispatch(signal_of(n))
 
 
 async def open_wait(store: Store, n: int) -> None:
@@ -103,13 +103,13 @@ async def open_wait(store: Store, n: int) -> None:
 
 async def deliver_scan(store: Store, message: Message) -> None:
     scanning = msgspec.json.decode(message.body, type=Scanning)
-    await Switchboard(store, Sending(store)).scan(message.sender, scanning)
+    await SignalRouter(store, Sending(store)).scan(message.sender, scanning)
     await store.sent([message])
 
 
 async def clear_up(store: Store) -> None:
     """Do what others have left: look for signals that are undispatched, and deliver what is in the outbox."""
-    await Switchboard(store, Sending(store)).look(LATER)
+    await SignalRouter(store, Sending(store)).look(LATER)
     for message in (await store.outbox(LATER, 100)).due:
         await deliver_scan(store, message)
 

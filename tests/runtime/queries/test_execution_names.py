@@ -8,7 +8,7 @@ from pathlib import Path
 from layover import Options
 from layover.core.engine import events as ev
 from layover.core.engine.evolve import fold
-from layover.core.engine.scope_lookup import Names
+from layover.core.engine.scope_lookup import ScopeLookup
 from layover.core.engine.state import Execution
 from layover.core.plan import load
 from tests.runtime.harness import child, end, engine_at, flow
@@ -41,7 +41,7 @@ def test_an_execution_of_an_earlier_release_reads_null() -> None:
     plan = load(flow(TELLS))
     created = ev.ExecutionCreated(id="x", workflow="flow", hash=plan.hash)
     state = fold(Execution(plan), [(1, created), (1, ev.ExecutionStarted())])
-    execution = Names(state, "")["execution"]
+    execution = ScopeLookup(state, "")["execution"]
     assert isinstance(execution, dict)
     assert {name: execution[name] for name in NAMES} == dict.fromkeys(NAMES)
 
@@ -50,6 +50,6 @@ def test_every_name_that_is_documented_is_there() -> None:
     [row] = [line for line in DOCS.read_text().splitlines() if line.startswith("| `execution` |")]
     documented = re.findall("`([a-z_]+)`", row.split("|")[2].partition(";")[0])
     state = fold(Execution(load(flow(TELLS))), [(1, ev.ExecutionCreated(id="x", workflow="flow", hash=""))])
-    execution = Names(state, "")["execution"]
+    execution = ScopeLookup(state, "")["execution"]
     assert isinstance(execution, dict)
     assert sorted(execution) == sorted(documented)

@@ -17,7 +17,7 @@ from layover.ports.access import AuditFilter
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
-    from layover.api.request import Call
+    from layover.api.request import Request
 
 routes = Routes("Audit", "What was done by whom.")
 
@@ -40,7 +40,7 @@ class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers={200: Page[AuditEntry]},
     problems=("malformed_id", "malformed_cursor"),
 )
-async def audit(call: Call[None, AuditQuery]) -> Reply:
+async def audit(call: Request[None, AuditQuery]) -> Reply:
     """List what people did, the newest first."""
     settings, query = call.services.settings, call.query
     most = min(query.limit or settings.page, settings.longest_page)

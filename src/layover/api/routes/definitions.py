@@ -33,7 +33,7 @@ from layover.runtime.operations import dry_run as dry_runs
 from layover.runtime.queries.node_executions import node_executions
 
 if TYPE_CHECKING:
-    from layover.api.request import Call
+    from layover.api.request import Request
     from layover.core.plan import Plan
 
 routes = Routes("Definitions", "Checking, trying out and moving definitions.", prefix="/api/v1")
@@ -59,7 +59,7 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers={200: Checked},
     examples={"order": DEFINITION},
 )
-async def check_definition(call: Call[bytes, AllowQuery]) -> Reply:
+async def check_definition(call: Request[bytes, AllowQuery]) -> Reply:
     """Find everything that is wrong with a definition; nothing is kept."""
     found = await checked_of(call, allow_unknown=call.query.allow_unknown)
     return Reply(Checked(problems=[problem_of(one) for one in found.problems]))
@@ -81,7 +81,7 @@ async def check_definition(call: Call[bytes, AllowQuery]) -> Reply:
         "too_many_steps",
     ),
 )
-async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
+async def dry_run(call: Request[DryRunBody, NoQuery]) -> Reply:
     """Play a workflow with given outputs and answers: nothing is called, kept or waited for.
 
     A node gives what `outputs` has for it, else null. Timers are let run out. Where a person, a signal or a callback is
@@ -105,7 +105,7 @@ async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
     answers={200: Bundle},
     problems=("unknown_workflow",),
 )
-async def export_workflows(call: Call[None, ExportQuery]) -> Reply:
+async def export_workflows(call: Request[None, ExportQuery]) -> Reply:
     """Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it."""
     store = call.services.store
     names = call.query.name
@@ -132,7 +132,7 @@ async def export_workflows(call: Call[None, ExportQuery]) -> Reply:
     answers={200: Imported},
     problems=("invalid_definition",),
 )
-async def import_workflows(call: Call[BundleBody, AllowQuery]) -> Reply:
+async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Reply:
     """Keep definitions from elsewhere, each as the newest version of its workflow; if one cannot be used, none is kept.
 
     One that is the newest version already stays as it is.
@@ -146,7 +146,7 @@ async def import_workflows(call: Call[BundleBody, AllowQuery]) -> Reply:
     return Reply(Imported(workflows=saved))
 
 
-async def _plans(call: Call[BundleBody, AllowQuery]) -> list[Plan]:
+async def _plans(call: Request[BundleBody, AllowQuery]) -> list[Plan]:
     """Return the plans of all definitions, or refuse them all for what is wrong with any of them."""
     functions = known_types(call, call.query.allow_unknown)
     plans: dict[str, Plan] = {}

@@ -22,7 +22,7 @@ from layover.runtime.errors import AnswerRefused
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
-    from layover.api.request import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.ports.records import PointRow
     from layover.runtime.engine import Engine
@@ -57,7 +57,7 @@ class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     answers={202: Resumed},
     problems=tuple(dict.fromkeys((*_FINDING, *PROBLEMS))),
 )
-async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
+async def resume_point(call: Request[ResumePointBody, NoQuery]) -> Reply:
     """Resume at a pause point: it is started at once, or waits in line."""
     body, row = call.body, await _found(call)
     data = body.data if row.point.kind == "approval" and body.data is not None else body.input
@@ -77,7 +77,7 @@ async def resume_point(call: Call[ResumePointBody, NoQuery]) -> Reply:
     answers={200: PausePoint},
     problems=(*_FINDING, "expired", "already_answered", "point_closed"),
 )
-async def cancel_point(call: Call[None, NoQuery]) -> Reply:
+async def cancel_point(call: Request[None, NoQuery]) -> Reply:
     """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
     return Reply(await shown_without_data(call, await cancel(call, await _found(call), "")))
 
@@ -89,7 +89,7 @@ async def cancel_point(call: Call[None, NoQuery]) -> Reply:
     answers={200: PausedOfWorkflow},
     problems=("unknown_workflow", "malformed_cursor"),
 )
-async def list_paused(call: Call[None, PausedQuery]) -> Reply:
+async def list_paused(call: Request[None, PausedQuery]) -> Reply:
     """List the executions of a workflow that people are awaited in, the one that has waited longest first."""
     workflow, query, settings = call.path["workflow"], call.query, call.services.settings
     if not workflow.isprintable() or await call.services.store.latest(workflow) is None:
@@ -99,7 +99,7 @@ async def list_paused(call: Call[None, PausedQuery]) -> Reply:
     return Reply(await paused(call, workflow, after, most))
 
 
-async def _found(call: Call[Any, Any]) -> PointRow:
+async def _found(call: Request[Any, Any]) -> PointRow:
     """Return the newest point at a place of an execution."""
     workflow, execution_id, context = call.path["workflow"], checked_id(call.path["execution"]), call.path["context"]
     execution = await call.services.store.get(execution_id)

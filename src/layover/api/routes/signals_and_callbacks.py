@@ -13,7 +13,7 @@ from layover.api.routing import Routes
 from layover.core.ids import uuid8
 
 if TYPE_CHECKING:
-    from layover.api.request import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
 
 routes = Routes("Signals and callbacks", "What systems outside tell executions.", prefix="/api/v1")
@@ -28,7 +28,7 @@ _TOKEN_PROBLEMS = ("unknown_token", "token_used")
     answers={202: Delivered, 200: Delivered},
     problems=("payload_reserved",),
 )
-async def send_signal(call: Call[SignalBody, NoQuery]) -> Reply:
+async def send_signal(call: Request[SignalBody, NoQuery]) -> Reply:
     """Send a signal: whoever waits for it goes on. One with an id that is known is ignored."""
     body, act = call.body, "signal.send"
     key = key_of(call, act)
@@ -47,7 +47,7 @@ async def send_signal(call: Call[SignalBody, NoQuery]) -> Reply:
     answers={202: Accepted},
     problems=("malformed", "invalid_body", *_TOKEN_PROBLEMS, "payload_reserved"),
 )
-async def call_back(call: Call[bytes, NoQuery]) -> Reply:
+async def call_back(call: Request[bytes, NoQuery]) -> Reply:
     """Give the output that a callback waits for: any JSON, or nothing for null. The token is the credential."""
     output = decoded(call.body or b"null", object, call.services.settings)
     await call.engine.call_back(call.path["token"], output)
@@ -62,7 +62,7 @@ async def call_back(call: Call[bytes, NoQuery]) -> Reply:
     answers={202: Accepted},
     problems=_TOKEN_PROBLEMS,
 )
-async def fail_callback(call: Call[CallbackFailure, NoQuery]) -> Reply:
+async def fail_callback(call: Request[CallbackFailure, NoQuery]) -> Reply:
     """Say that what a callback waits for has failed."""
     await call.engine.fail_callback(call.path["token"], call.body.message, retryable=call.body.retryable)
     return Reply(Accepted(), 202)
@@ -76,7 +76,7 @@ async def fail_callback(call: Call[CallbackFailure, NoQuery]) -> Reply:
     answers={202: Accepted},
     problems=_TOKEN_PROBLEMS,
 )
-async def beat(call: Call[EmptyBody, NoQuery]) -> Reply:
+async def beat(call: Request[EmptyBody, NoQuery]) -> Reply:
     """Say that what a callback waits for is still being worked at."""
     await call.engine.beat(call.path["token"])
     return Reply(Accepted(), 202)

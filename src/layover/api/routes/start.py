@@ -21,10 +21,10 @@ from layover.core.payloads import plain
 from layover.runtime.errors import AlreadyExists, MissingFunctions
 from layover.runtime.ids import checked_id, id_from_key, new_id
 from layover.runtime.operations.executions import Options
-from layover.runtime.operations.timeouts import WaitLimit
+from layover.runtime.operations.timeouts import WaitTimeout
 
 if TYPE_CHECKING:
-    from layover.api.request import Call
+    from layover.api.request import Request
     from layover.api.resources.points import PausePoint
     from layover.api.routing import NoQuery
     from layover.runtime.engine import Engine
@@ -36,7 +36,7 @@ _ACT: Final = "execution.start"
 _AT_REST: Final = frozenset({"waiting", "paused"})
 
 
-def _scope(call: Call[StartBody, NoQuery]) -> str:
+def _scope(call: Request[StartBody, NoQuery]) -> str:
     """Return what an idempotency key belongs to: the workflow, so that whoever starts it for an order does so once."""
     return f"start {call.body.workflow}"
 
@@ -58,7 +58,7 @@ def _scope(call: Call[StartBody, NoQuery]) -> str:
     ),
     scope=_scope,
 )
-async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
+async def start_execution(call: Request[StartBody, NoQuery]) -> Reply:
     """Start an execution.
 
     With `wait`, the answer comes when it has ended (200) or waits for a person, or when the time is over or the server
@@ -80,7 +80,7 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     )
     view = await _started(call, options)
     if wait:
-        limit = WaitLimit(wait / 1000, call.services.stopping)
+        limit = WaitTimeout(wait / 1000, call.services.stopping)
         view = await _waited(call.engine, view.id, limit)
     elif view.version is None:
         view = await call.engine.get(view.id)  # which of the versions it has is only known to the store
@@ -91,7 +91,7 @@ async def start_execution(call: Call[StartBody, NoQuery]) -> Reply:
     return Reply(await _told(call.engine, view), status, headers)
 
 
-async def _waited(engine: Engine, execution_id: str, limit: WaitLimit) -> views.Execution:
+async def _waited(engine: Engine, execution_id: str, limit: WaitTimeout) -> views.Execution:
     """Return an execution when nothing more is to be waited for, or when the time is over."""
     try:
         view = await limit.keep(engine.wait(execution_id, "people"))
@@ -100,7 +100,7 @@ async def _waited(engine: Engine, execution_id: str, limit: WaitLimit) -> views.
     return view or await engine.get(execution_id)
 
 
-async def _started(call: Call[StartBody, NoQuery], options: Options) -> views.Execution:
+async def _started(call: Request[StartBody, NoQuery], options: Options) -> views.Execution:
     """Start it under its own id, or under one that belongs to the idempotency key, or under any."""
     body, engine = call.body, call.engine
     if body.id is not None:
@@ -149,7 +149,7 @@ def _place(point: PausePoint) -> tuple[str, int, str]:
     return point.opened_at, branch.index if branch is not None else -1, point.context_id
 
 
-def _duration(call: Call[StartBody, NoQuery], field: str) -> int:
+def _duration(call: Request[StartBody, NoQuery], field: str) -> int:
     """Return how long the body says, in milliseconds."""
     text: str | None = getattr(call.body, field)
     try:

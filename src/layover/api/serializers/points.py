@@ -8,7 +8,7 @@ import msgspec
 
 from layover.api.resources.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
 from layover.api.serializers.executions import failure_of
-from layover.core.approval_rules import Rules, outcome
+from layover.core.approval_rules import ApprovalRules, outcome
 from layover.core.moments import moment
 from layover.runtime.queries.views import context_of
 
@@ -71,7 +71,7 @@ def answer_of(row: PointRow) -> object:
         return None
     last = point.decisions[-1]
     return {
-        "approved": outcome(point.rules or Rules(), point.decisions) == "approved",
+        "approved": outcome(point.rules or ApprovalRules(), point.decisions) == "approved",
         "by": last.by,
         "at": moment(last.at),
         "comment": last.comment,
@@ -110,7 +110,7 @@ def answered_at(row: PointRow) -> int | None:
     return row.closed_at
 
 
-def _approvers_of(rules: approval_rules.Rules) -> Approvers:
+def _approvers_of(rules: approval_rules.ApprovalRules) -> Approvers:
     """Return who is asked, with those whom an escalation has added."""
     return Approvers(users=[*rules.users, *rules.escalated_users], roles=[*rules.roles, *rules.escalated_roles])
 

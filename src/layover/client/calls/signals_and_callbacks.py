@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.api.resources.signals_and_callbacks import CallbackFailure, Delivered, SignalBody
-from layover.client.requests import Ask, path_of, post, written
+from layover.client.requests import ClientRequest, path_of, post, written
 
 if TYPE_CHECKING:
     from layover.client.transport import Transport
@@ -53,5 +53,5 @@ class Callbacks:
         await self._transport.do(_reply(path_of("callbacks", token, "heartbeat"), written({}), repeatable=True))
 
 
-def _reply(path: str, body: bytes, *, repeatable: bool = False) -> Ask:
-    return Ask(method="POST", path=path, body=body, repeatable=repeatable, known=False)
+def _reply(path: str, body: bytes, *, repeatable: bool = False) -> ClientRequest:
+    return ClientRequest(method="POST", path=path, body=body, repeatable=repeatable, known=False)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from layover.api.resources.access import AuditEntry, Key, KeyBody, Me, NewKey, RotateBody
 from layover.api.resources.shared import Page
-from layover.client.requests import Ask, path_of, post
+from layover.client.requests import ClientRequest, path_of, post
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.client.sync_client import BlockingTransport
+    from layover.client.sync_client import SyncTransport
 
 
 class Keys:
     """Keys to a server."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def add(
@@ -39,7 +39,7 @@ class Keys:
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Key]:
         """Return a page of the keys that there are, without the keys themselves."""
         path = path_of("keys", limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), Page[Key])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[Key])
 
     def each(self) -> Iterator[Key]:
         """Return all keys, page after page."""
@@ -57,17 +57,17 @@ class Keys:
 
     def end(self, key_id: str) -> None:
         """End a key: from then on it opens nothing."""
-        self._transport.do(Ask(method="DELETE", path=path_of("keys", key_id)))
+        self._transport.do(ClientRequest(method="DELETE", path=path_of("keys", key_id)))
 
     def me(self) -> Me:
         """Return who the caller is, and what they may do."""
-        return self._transport.ask(Ask(method="GET", path=path_of("me")), Me)
+        return self._transport.ask(ClientRequest(method="GET", path=path_of("me")), Me)
 
 
 class Audit:
     """What people did on a server."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def list(
@@ -84,7 +84,7 @@ class Audit:
         path = path_of(
             "audit", user=user, act=act, target=target, execution_id=execution_id, limit=limit, cursor=cursor
         )
-        return self._transport.ask(Ask(method="GET", path=path), Page[AuditEntry])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[AuditEntry])
 
     def each(
         self,

@@ -19,13 +19,13 @@ from layover.api.resources.executions import (
     Why,
 )
 from layover.api.resources.shared import EmptyBody, Page, ReasonBody
-from layover.client.requests import Ask, path_of, post
+from layover.client.requests import ClientRequest, path_of, post
 from layover.core.definitions.durations import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.client.sync_client import BlockingTransport
+    from layover.client.sync_client import SyncTransport
 
 _LONGEST_WAIT = 60.0  # seconds that a server waits at most
 
@@ -33,7 +33,7 @@ _LONGEST_WAIT = 60.0  # seconds that a server waits at most
 class Executions:
     """Executions of a server."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def start(  # noqa: PLR0913 - each is named where it is given
@@ -72,7 +72,7 @@ class Executions:
 
     def get(self, execution_id: str) -> Execution:
         """Return an execution as it is."""
-        return self._transport.ask(Ask(method="GET", path=path_of("executions", execution_id)), Execution)
+        return self._transport.ask(ClientRequest(method="GET", path=path_of("executions", execution_id)), Execution)
 
     def list(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -96,7 +96,7 @@ class Executions:
             limit=limit,
             cursor=cursor,
         )
-        return self._transport.ask(Ask(method="GET", path=path), Page[ExecutionSummary])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[ExecutionSummary])
 
     def each(
         self,
@@ -129,7 +129,7 @@ class Executions:
     ) -> PausedExecutions:
         """Return the executions that wait for a person, the one that has waited longest first."""
         path = path_of("executions", "paused", workflow=workflow, limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), PausedExecutions)
+        return self._transport.ask(ClientRequest(method="GET", path=path), PausedExecutions)
 
     def history(
         self,
@@ -141,7 +141,7 @@ class Executions:
     ) -> Page[Event]:
         """Return a page of the log of an execution, from a number on."""
         path = path_of("executions", execution_id, "history", since=since or None, limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), Page[Event])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[Event])
 
     def each_event(self, execution_id: str, *, since: int = 0) -> Iterator[Event]:
         """Return the log of an execution as it is, from a number on, page after page."""
@@ -160,7 +160,7 @@ class Executions:
     def nodes(self, execution_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[NodeExecution]:
         """Return a page of what became of the nodes that were reached."""
         path = path_of("executions", execution_id, "nodes", limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), Page[NodeExecution])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[NodeExecution])
 
     def each_node(self, execution_id: str) -> Iterator[NodeExecution]:
         """Return what became of the nodes that were reached, page after page."""
@@ -175,7 +175,7 @@ class Executions:
     def legs(self, execution_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Leg]:
         """Return a page of the stretches of work of an execution, in their order."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), Page[Leg])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[Leg])
 
     def each_leg(self, execution_id: str) -> Iterator[Leg]:
         """Return the stretches of work of an execution, in their order, page after page."""
@@ -189,11 +189,13 @@ class Executions:
 
     def graph(self, execution_id: str) -> Graph:
         """Return the graph of an execution, with the states of its nodes."""
-        return self._transport.ask(Ask(method="GET", path=path_of("executions", execution_id, "graph")), Graph)
+        return self._transport.ask(
+            ClientRequest(method="GET", path=path_of("executions", execution_id, "graph")), Graph
+        )
 
     def why(self, execution_id: str) -> Why:
         """Return what an execution waits for."""
-        return self._transport.ask(Ask(method="GET", path=path_of("executions", execution_id, "why")), Why)
+        return self._transport.ask(ClientRequest(method="GET", path=path_of("executions", execution_id, "why")), Why)
 
     def pause(self, execution_id: str, reason: str | None = None, *, key: str | None = None) -> Execution:
         """Hold an execution: nothing of it starts until it is resumed."""

@@ -16,18 +16,18 @@ from layover.api.resources.points import (
     ResumePointBody,
 )
 from layover.api.resources.shared import Page, ReasonBody
-from layover.client.requests import Ask, path_of, post
+from layover.client.requests import ClientRequest, path_of, post
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.client.sync_client import BlockingTransport
+    from layover.client.sync_client import SyncTransport
 
 
 class Points:
     """Pause points of a server."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def list(  # noqa: PLR0913 - each is named where it is given
@@ -52,7 +52,7 @@ class Points:
             limit=limit,
             cursor=cursor,
         )
-        return self._transport.ask(Ask(method="GET", path=path), Page[PausePoint])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[PausePoint])
 
     def each(
         self,
@@ -82,7 +82,7 @@ class Points:
 
     def get(self, point_id: str) -> PausePoint:
         """Return a pause point, be it closed."""
-        return self._transport.ask(Ask(method="GET", path=path_of("pause-points", point_id)), PausePoint)
+        return self._transport.ask(ClientRequest(method="GET", path=path_of("pause-points", point_id)), PausePoint)
 
     def answer(
         self,
@@ -111,7 +111,7 @@ class Points:
 class Approvals:
     """The pause points of a server that ask for a decision."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def list(
@@ -134,7 +134,7 @@ class Approvals:
             limit=limit,
             cursor=cursor,
         )
-        return self._transport.ask(Ask(method="GET", path=path), Page[PausePoint])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[PausePoint])
 
     def each(
         self,
@@ -157,7 +157,7 @@ class Approvals:
 
     def get(self, point_id: str) -> PausePoint:
         """Return an approval, be it closed."""
-        return self._transport.ask(Ask(method="GET", path=path_of("approvals", point_id)), PausePoint)
+        return self._transport.ask(ClientRequest(method="GET", path=path_of("approvals", point_id)), PausePoint)
 
     def approve(
         self, point_id: str, comment: str | None = None, data: object = None, *, key: str | None = None
@@ -177,7 +177,7 @@ class Approvals:
 class Resuming:
     """Pause points by where they are: a workflow, an execution and a context id."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def resume(  # noqa: PLR0913 - each is named where it is given
@@ -200,12 +200,12 @@ class Resuming:
     def cancel(self, workflow: str, execution_id: str, context_id: str) -> PausePoint:
         """Give up waiting at a pause point; its node fails."""
         path = path_of("resume", workflow, execution_id, context_id, root="/api")
-        return self._transport.ask(Ask(method="DELETE", path=path), PausePoint)
+        return self._transport.ask(ClientRequest(method="DELETE", path=path), PausePoint)
 
     def paused(self, workflow: str, *, limit: int | None = None, cursor: str | None = None) -> PausedOfWorkflow:
         """Return the executions of a workflow that people are awaited in, with their pause points."""
         path = path_of("workflows", workflow, "paused", root="/api", limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), PausedOfWorkflow)
+        return self._transport.ask(ClientRequest(method="GET", path=path), PausedOfWorkflow)
 
     def each_paused(self, workflow: str) -> Iterator[PausedExecution]:
         """Return all executions of a workflow that people are awaited in, page after page."""

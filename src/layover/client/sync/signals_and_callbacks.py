@@ -6,16 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.api.resources.signals_and_callbacks import CallbackFailure, Delivered, SignalBody
-from layover.client.requests import Ask, path_of, post, written
+from layover.client.requests import ClientRequest, path_of, post, written
 
 if TYPE_CHECKING:
-    from layover.client.sync_client import BlockingTransport
+    from layover.client.sync_client import SyncTransport
 
 
 class Signals:
     """Signals to a server."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def send(
@@ -37,7 +37,7 @@ class Callbacks:
     A reply is given once. If the connection is lost on its way, it is not sent again, for it may have been taken.
     """
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def complete(self, token: str, output: object = None) -> None:
@@ -54,5 +54,5 @@ class Callbacks:
         self._transport.do(_reply(path_of("callbacks", token, "heartbeat"), written({}), repeatable=True))
 
 
-def _reply(path: str, body: bytes, *, repeatable: bool = False) -> Ask:
-    return Ask(method="POST", path=path, body=body, repeatable=repeatable, known=False)
+def _reply(path: str, body: bytes, *, repeatable: bool = False) -> ClientRequest:
+    return ClientRequest(method="POST", path=path, body=body, repeatable=repeatable, known=False)

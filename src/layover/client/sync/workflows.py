@@ -22,12 +22,12 @@ from layover.api.resources.workflows import (
     Workflow,
     WorkflowSummary,
 )
-from layover.client.requests import Ask, checked_key, path_of, post, written
+from layover.client.requests import ClientRequest, checked_key, path_of, post, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from layover.client.sync_client import BlockingTransport
+    from layover.client.sync_client import SyncTransport
 
 _YAML = "application/yaml"
 _JSON = "application/json"
@@ -36,7 +36,7 @@ _JSON = "application/json"
 class Workflows:
     """Workflows of a server. A definition is a mapping, or text in YAML (which JSON is, too)."""
 
-    def __init__(self, transport: BlockingTransport) -> None:
+    def __init__(self, transport: SyncTransport) -> None:
         self._transport = transport
 
     def save(
@@ -62,7 +62,7 @@ class Workflows:
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[WorkflowSummary]:
         """Return a page of workflows, by name."""
         path = path_of("workflows", limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), Page[WorkflowSummary])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[WorkflowSummary])
 
     def each(self) -> Iterator[WorkflowSummary]:
         """Return all workflows by name, page after page."""
@@ -76,12 +76,14 @@ class Workflows:
 
     def get(self, name: str, *, version: int | None = None) -> Workflow:
         """Return a version of a workflow with its definition: the newest, or the one that is named."""
-        return self._transport.ask(Ask(method="GET", path=path_of("workflows", name, version=version)), Workflow)
+        return self._transport.ask(
+            ClientRequest(method="GET", path=path_of("workflows", name, version=version)), Workflow
+        )
 
     def versions(self, name: str, *, limit: int | None = None, cursor: str | None = None) -> Page[VersionSummary]:
         """Return a page of the versions of a workflow."""
         path = path_of("workflows", name, "versions", limit=limit, cursor=cursor)
-        return self._transport.ask(Ask(method="GET", path=path), Page[VersionSummary])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[VersionSummary])
 
     def each_version(self, name: str) -> Iterator[VersionSummary]:
         """Return all versions of a workflow, page after page."""
@@ -96,16 +98,16 @@ class Workflows:
     def graph(self, name: str, *, version: int | None = None) -> Graph:
         """Return the graph of a version of a workflow."""
         path = path_of("workflows", name, "graph", version=version)
-        return self._transport.ask(Ask(method="GET", path=path), Graph)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Graph)
 
     def diff(self, name: str, from_: int | None = None, to: int | None = None) -> Differences:
         """Return what is different between two versions of a workflow."""
         path = path_of("workflows", name, "diff", from_=from_, to=to)
-        return self._transport.ask(Ask(method="GET", path=path), Differences)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Differences)
 
     def delete(self, name: str) -> None:
         """Take a workflow away: it cannot be started any more, and what is open goes on."""
-        self._transport.do(Ask(method="DELETE", path=path_of("workflows", name)))
+        self._transport.do(ClientRequest(method="DELETE", path=path_of("workflows", name)))
 
     def activate(self, name: str, *, key: str | None = None) -> StandingChanged:
         """Let a workflow be started again."""
@@ -143,7 +145,7 @@ class Workflows:
     def export(self, names: Sequence[str] = ()) -> Bundle:
         """Return definitions to be taken elsewhere: of some workflows, or of all."""
         path = path_of("workflows", "export", name=[*names])
-        return self._transport.ask(Ask(method="GET", path=path), Bundle)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Bundle)
 
     def import_(self, bundle: Bundle, *, allow_unknown: bool = False, key: str | None = None) -> Imported:
         """Keep definitions from elsewhere: all of them, or none."""
@@ -152,9 +154,9 @@ class Workflows:
         return self._transport.ask(post(path, body, key), Imported)
 
 
-def _definition(method: str, path: str, definition: Mapping[str, Any] | str, key: str | None) -> Ask:
+def _definition(method: str, path: str, definition: Mapping[str, Any] | str, key: str | None) -> ClientRequest:
     is_text = isinstance(definition, str)
-    return Ask(
+    return ClientRequest(
         method=method,
         path=path,
         body=definition.encode() if isinstance(definition, str) else written(dict(definition)),

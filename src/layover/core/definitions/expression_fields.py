@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LIVING = frozenset({"expression", "template", "value", "values", "span"})
 
 
-class Slot(msgspec.Struct, frozen=True):
+class ExpressionField(msgspec.Struct, frozen=True):
     """One field that holds an expression, a template, or data with templates in it.
 
     `part` is the innermost part around it, and `field` its path within that part.
@@ -40,7 +40,7 @@ class Slot(msgspec.Struct, frozen=True):
         return self.kind == "expression"
 
 
-def slots(part: Part, prefix: str = "") -> Iterator[Slot]:
+def slots(part: Part, prefix: str = "") -> Iterator[ExpressionField]:
     """Return the slots of a part and of the parts in it; nested graphs have their own."""
     for attribute, name, kind in _fields(type(part)):
         value = getattr(part, attribute)
@@ -53,12 +53,12 @@ def slots(part: Part, prefix: str = "") -> Iterator[Slot]:
             yield from _slot(part, name, kind, value, prefix)
 
 
-def _slot(part: Part, field: str, kind: str | None, value: object, prefix: str) -> Iterator[Slot]:
+def _slot(part: Part, field: str, kind: str | None, value: object, prefix: str) -> Iterator[ExpressionField]:
     if isinstance(value, Part):
         if not any(isinstance(getattr(value, name), Graph) for name in value.__struct_fields__):
             yield from slots(value, f"{prefix}{field}.")
     elif kind in _LIVING and (kind != "span" or isinstance(value, str)):
-        yield Slot(f"{prefix}{field}", str(kind), value, part, field)
+        yield ExpressionField(f"{prefix}{field}", str(kind), value, part, field)
 
 
 def find(tree: Tree, field: str) -> Tree | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from layover.core.expressions import Expression, Template, parse
 
 
-class Texts:
+class ParsedExpressions:
     """Parses and remembers; a text that does not parse raises its ExpressionError each time."""
 
     def __init__(self) -> None:

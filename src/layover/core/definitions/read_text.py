@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from layover.core.definitions.json_text import read_json
 from layover.core.definitions.line_numbers import line_and_column
-from layover.core.definitions.tree import Place, Tree
+from layover.core.definitions.tree import SourcePosition, Tree
 
 if TYPE_CHECKING:
     from layover.core.definitions.limits import Limits
@@ -37,7 +37,7 @@ def read_text(source: str | bytes, problems: Problems, limits: Limits, *, syntax
     """Return the value that a text spells, or None if it cannot be read; the problems say why."""
     if _is_too_large(source, limits.bytes):
         message = f"The text is larger than {limits.bytes} bytes."
-        problems.add("too_large", Place(None, None, 1, 1), message)
+        problems.add("too_large", SourcePosition(None, None, 1, 1), message)
         return None
     text = _decoded(source, problems) if isinstance(source, bytes) else source
     if text is None:
@@ -62,13 +62,13 @@ def _decoded(source: bytes, problems: Problems) -> str | None:
     encoding = _other_encoding(source)
     if encoding is not None:
         message = f"The text is in {encoding}: save it as UTF-8."
-        problems.add("bad_encoding", Place(None, None, 1, 1), message)
+        problems.add("bad_encoding", SourcePosition(None, None, 1, 1), message)
         return None
     try:
         return source.decode("utf-8")
     except UnicodeDecodeError as error:
         before = source[: error.start].decode("utf-8").removeprefix(_BYTE_ORDER_MARK)
-        place = Place(None, None, *line_and_column(before, len(before)))
+        place = SourcePosition(None, None, *line_and_column(before, len(before)))
         message = f"The byte 0x{source[error.start]:02X} is not UTF-8: save the text as UTF-8."
         problems.add("bad_encoding", place, message)
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from layover.core.approval_rules import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.core.context_ids import context_id
 from layover.core.definitions.durations import parse_duration
 from layover.core.definitions.node_types import (
@@ -37,11 +37,11 @@ from layover.core.expressions.values import equal, shown
 from layover.core.signal_texts import fault_in
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.plan import PlannedNode
 
 
-def begin(turn: Turn, name: str) -> None:
+def begin(turn: DecisionContext, name: str) -> None:
     """Decide what a ready node does first; afterwards it is no longer ready."""
     planned = turn.state.planned(name)
     try:
@@ -64,7 +64,7 @@ def begin(turn: Turn, name: str) -> None:
         fail(turn, name, error_of(failure))
 
 
-def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause, *, lost: bool = True) -> None:
+def attempt(turn: DecisionContext, name: str, planned: PlannedNode, cause: ev.Cause, *, lost: bool = True) -> None:
     """Make another attempt of a node that calls something, or has something called and waits for it.
 
     One that is recovered counts as `lost`, unless its instance was stopped in order.
@@ -80,7 +80,7 @@ def attempt(turn: Turn, name: str, planned: PlannedNode, cause: ev.Cause, *, los
         start_attempt(turn, name, planned, number)
 
 
-def start_queued(turn: Turn, name: str) -> None:
+def start_queued(turn: DecisionContext, name: str) -> None:
     """Start a call that waits for a place, if there is one now."""
     node = turn.state.node(name)
     if node.status == "queued" and turn.state.facts.gate == "open":
@@ -89,7 +89,7 @@ def start_queued(turn: Turn, name: str) -> None:
             start_attempt(turn, name, planned, node.attempt)
 
 
-def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> None:
+def start_attempt(turn: DecisionContext, name: str, planned: PlannedNode, number: int) -> None:
     """Start an attempt that has been scheduled: its input is what its templates give now."""
     try:
         if planned.role == "awaited":
@@ -112,7 +112,7 @@ def start_attempt(turn: Turn, name: str, planned: PlannedNode, number: int) -> N
         complete(turn, name, {"execution_id": turn.state.child_id(name, number)})
 
 
-def complete(turn: Turn, name: str, output: object, port: str = "done") -> None:
+def complete(turn: DecisionContext, name: str, output: object, port: str = "done") -> None:
     """Decide that a node is done."""
     started = turn.state.node(name).started_at
     duration = turn.now - started if started else 0
@@ -125,7 +125,7 @@ def complete(turn: Turn, name: str, output: object, port: str = "done") -> None:
 # Nodes that the engine decides by itself
 
 
-def _decide_inline(turn: Turn, name: str, planned: PlannedNode) -> None:
+def _decide_inline(turn: DecisionContext, name: str, planned: PlannedNode) -> None:
     node = planned.node
     match node:
         case Condition():
@@ -147,7 +147,7 @@ def _decide_inline(turn: Turn, name: str, planned: PlannedNode) -> None:
             raise TypeError(f"nothing begins a node of type {node.type}")
 
 
-def _chosen_port(turn: Turn, name: str, planned: PlannedNode, node: Switch) -> str:
+def _chosen_port(turn: DecisionContext, name: str, planned: PlannedNode, node: Switch) -> str:
     value = turn.evaluate(name, planned, "value") if node.value is not None else None
     for index, case in enumerate(node.cases):
         if case.equals is not UNSET:
@@ -158,7 +158,7 @@ def _chosen_port(turn: Turn, name: str, planned: PlannedNode, node: Switch) -> s
     return "default"
 
 
-def _merged(turn: Turn, name: str, planned: PlannedNode, node: Merge) -> object:
+def _merged(turn: DecisionContext, name: str, planned: PlannedNode, node: Merge) -> object:
     if node.strategy == "custom":
         return turn.render(name, planned, "output")
     path = turn.scope_of(name)
@@ -177,14 +177,14 @@ def _merged(turn: Turn, name: str, planned: PlannedNode, node: Merge) -> object:
     return by_time[0 if node.strategy == "first" else -1].output
 
 
-def _end(turn: Turn, name: str, planned: PlannedNode, node: End) -> None:
+def _end(turn: DecisionContext, name: str, planned: PlannedNode, node: End) -> None:
     output = turn.render(name, planned, "output")
     reason = turn.text(name, planned, "reason")
     complete(turn, name, output)
     finish(turn, output, node.outcome, reason)
 
 
-def finish(turn: Turn, output: object, outcome: str = "executed", reason: str = "") -> None:
+def finish(turn: DecisionContext, output: object, outcome: str = "executed", reason: str = "") -> None:
     """End the execution as planned; what still waits is cancelled."""
     cancel_points(turn, "")
     duration = turn.now - turn.state.facts.started_at
@@ -194,7 +194,7 @@ def finish(turn: Turn, output: object, outcome: str = "executed", reason: str = 
 # Nodes that call
 
 
-def _input(turn: Turn, name: str, planned: PlannedNode) -> object:
+def _input(turn: DecisionContext, name: str, planned: PlannedNode) -> object:
     if planned.node.type == "http":
         fields = ("url", "headers", "query", "body", "auth")
         return {
@@ -207,7 +207,7 @@ def _input(turn: Turn, name: str, planned: PlannedNode) -> object:
 # Nodes that wait
 
 
-def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
+def _wait(turn: DecisionContext, name: str, planned: PlannedNode) -> None:
     node = planned.node
     if isinstance(node, Delay):
         until = _until(turn, name, planned, node)
@@ -221,7 +221,7 @@ def _wait(turn: Turn, name: str, planned: PlannedNode) -> None:
     settle_approval(turn, opened.point)  # it may be that nobody who is left could approve it
 
 
-def _opened(turn: Turn, name: str, planned: PlannedNode) -> ev.PausePointOpened:
+def _opened(turn: DecisionContext, name: str, planned: PlannedNode) -> ev.PausePointOpened:
     """Return the point at which a node waits for somebody."""
     node = planned.node
     field = "timeout" if isinstance(node, ChildWorkflow) else "deadline"
@@ -230,7 +230,7 @@ def _opened(turn: Turn, name: str, planned: PlannedNode) -> ev.PausePointOpened:
     on_deadline = cast("str | None", getattr(node, "on_deadline", None))
     if isinstance(node, ChildWorkflow) and deadline is not None:
         on_deadline = "timeout"
-    rules: Rules | None = None
+    rules: ApprovalRules | None = None
     remind_at: tuple[int, ...] = ()
     escalate_at: int | None = None
     if isinstance(node, AskingNode):
@@ -255,7 +255,7 @@ def _opened(turn: Turn, name: str, planned: PlannedNode) -> ev.PausePointOpened:
     )
 
 
-def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
+def _details(turn: DecisionContext, name: str, planned: PlannedNode) -> dict[str, object]:
     """Return what whoever is waited for is shown, with its templates filled."""
     details: dict[str, object] = {}
     for field in planned.fillings:
@@ -278,7 +278,7 @@ def _details(turn: Turn, name: str, planned: PlannedNode) -> dict[str, object]:
     return details
 
 
-def user_names(turn: Turn, name: str, planned: PlannedNode, field: str) -> list[str]:
+def user_names(turn: DecisionContext, name: str, planned: PlannedNode, field: str) -> list[str]:
     """Return the users that an expression names."""
     found = turn.render(name, planned, field)
     if not isinstance(found, list) or not all(isinstance(user, str) and user for user in found):
@@ -286,7 +286,7 @@ def user_names(turn: Turn, name: str, planned: PlannedNode, field: str) -> list[
     return found
 
 
-def _rules(turn: Turn, name: str, planned: PlannedNode, node: AskingNode) -> Rules | None:
+def _rules(turn: DecisionContext, name: str, planned: PlannedNode, node: AskingNode) -> ApprovalRules | None:
     """Return who is asked and how they decide, with names and roles filled in."""
     users = [turn.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.users.")]
     roles = [turn.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.roles.")]
@@ -294,7 +294,7 @@ def _rules(turn: Turn, name: str, planned: PlannedNode, node: AskingNode) -> Rul
         users.extend(user_names(turn, name, planned, "approvers.expression"))
     if node.approvers is not None and not any((*users, *roles)):
         raise ExpressionError("`approvers` names nobody, so nobody could decide.", code="invalid_argument")
-    asked = Rules(users=tuple(users), roles=tuple(roles), escalation_ahead=node.escalate is not None)
+    asked = ApprovalRules(users=tuple(users), roles=tuple(roles), escalation_ahead=node.escalate is not None)
     if isinstance(node, Approval):
         return replace(
             asked,
@@ -317,7 +317,7 @@ _POINT_KINDS: dict[str, ev.PointKind] = {
 }
 
 
-def _until(turn: Turn, name: str, planned: PlannedNode, node: Delay) -> int:
+def _until(turn: DecisionContext, name: str, planned: PlannedNode, node: Delay) -> int:
     if node.until is None:
         return turn.now + (_span(turn, name, planned, "duration") or 0)
     moment = turn.render(name, planned, "until")
@@ -330,7 +330,7 @@ def _until(turn: Turn, name: str, planned: PlannedNode, node: Delay) -> int:
     raise ExpressionError("`until` needs a timestamp.", code="invalid_argument")
 
 
-def _span(turn: Turn, name: str, planned: PlannedNode, field: str) -> int | None:
+def _span(turn: DecisionContext, name: str, planned: PlannedNode, field: str) -> int | None:
     """Return a length of time that a node gives as such or by a template."""
     given: int | str | None = getattr(planned.node, field)
     if given is None or isinstance(given, int):

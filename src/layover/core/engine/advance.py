@@ -18,10 +18,10 @@ from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def advance(turn: Turn) -> None:
+def advance(turn: DecisionContext) -> None:
     """Go on until the execution rests, waits for calls, or is closed, or has got as far as it may in one turn."""
     state = turn.state
     while not (facts := state.facts).closed:
@@ -41,7 +41,7 @@ def advance(turn: Turn) -> None:
             return
 
 
-def look_everywhere(turn: Turn) -> None:
+def look_everywhere(turn: DecisionContext) -> None:
     """Go on with whatever came to an end while the gate was closed."""
     turn.settled.extend(sorted(turn.state.scopes.rows))
     for name in sorted(name for name, node in turn.state.nodes.rows.items() if node.status == "entered"):
@@ -49,7 +49,7 @@ def look_everywhere(turn: Turn) -> None:
             go_on(turn, name)
 
 
-def _look_at_scope(turn: Turn, path: str) -> None:
+def _look_at_scope(turn: DecisionContext, path: str) -> None:
     """Close a scope whose nodes are all settled; where none is open, its container goes on."""
     scope = turn.state.scopes.rows.get(path)
     if scope is None:
@@ -63,7 +63,7 @@ def _look_at_scope(turn: Turn, path: str) -> None:
             _finish(turn)
 
 
-def _finish(turn: Turn) -> None:
+def _finish(turn: DecisionContext) -> None:
     """End the execution with what its last nodes give, if that can stand in an event."""
     try:
         output = bounded(leaf_output(turn, ""), "What its last nodes give")

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.approval_rules import Decision, Rules, outcome
+from layover.core.approval_rules import ApprovalRules, Decision, outcome
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def settle_approval(turn: Turn, point_id: str, at: int | None = None) -> None:
+def settle_approval(turn: DecisionContext, point_id: str, at: int | None = None) -> None:
     """Answer an approval whose decisions have come to something, be it that it can no longer be approved.
 
     The last of them was made `at`, if not just now.
@@ -21,7 +21,7 @@ def settle_approval(turn: Turn, point_id: str, at: int | None = None) -> None:
     point = turn.state.points[point_id]
     if point.kind != "approval":
         return
-    came_to = outcome(point.rules or Rules(), point.decisions)
+    came_to = outcome(point.rules or ApprovalRules(), point.decisions)
     if came_to == "open":
         return
     approved = came_to == "approved"

@@ -15,10 +15,10 @@ from layover.core.engine.in_doubt import ask_about, is_probing
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:
+def failed(turn: DecisionContext, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:
     """Decide what follows a call that failed, or took too long."""
     node = turn.state.node(name)
     if node.doubt and is_probing(turn.state, name):
@@ -33,7 +33,7 @@ def failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), 
     attempt_failed(turn, name, error, bases, jitter)
 
 
-def probed(turn: Turn, command: cmd.Probed) -> None:
+def probed(turn: DecisionContext, command: cmd.Probed) -> None:
     """Take what is known of a lost call: its node is done, begins anew, or somebody is asked."""
     name = command.node
     if not is_probing(turn.state, name):
@@ -46,7 +46,7 @@ def probed(turn: Turn, command: cmd.Probed) -> None:
         complete(turn, name, command.output)
 
 
-def _cannot_tell(turn: Turn, name: str, problem: str) -> None:
+def _cannot_tell(turn: DecisionContext, name: str, problem: str) -> None:
     attempt = turn.state.node(name).attempt
     turn.emit(ev.NodeProbed(node=name, attempt=attempt, problem=problem))
     ask_about(turn, name, problem)

@@ -21,14 +21,14 @@ from layover.core.expressions import ExpressionError, to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.plan import PlannedNode
 
 _MOST_ROUNDS = 1_000_000
 _MOST_DETAILS = 100  # failures that are told one by one; the others are in the log
 
 
-def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
+def enter(turn: DecisionContext, name: str, planned: PlannedNode) -> None:
     """Begin a container: fix its items and open its first scopes."""
     try:
         items = _items(turn, name, planned)
@@ -45,12 +45,12 @@ def enter(turn: Turn, name: str, planned: PlannedNode) -> None:
     go_on(turn, name)
 
 
-def go_on(turn: Turn, name: str) -> None:
+def go_on(turn: DecisionContext, name: str) -> None:
     """Open what may be opened next, or end the container."""
     _go_on(turn, name, turn.state.planned(name))
 
 
-def _go_on(turn: Turn, name: str, planned: PlannedNode) -> None:
+def _go_on(turn: DecisionContext, name: str, planned: PlannedNode) -> None:
     try:
         if isinstance(planned.node, Loop):
             _next_round(turn, name, planned, planned.node)
@@ -60,7 +60,7 @@ def _go_on(turn: Turn, name: str, planned: PlannedNode) -> None:
         fail(turn, name, error_of(failure))
 
 
-def close_scope(turn: Turn, path: str) -> None:
+def close_scope(turn: DecisionContext, path: str) -> None:
     """Close a scope all of whose nodes are settled, and go on with its container."""
     scope = turn.state.scopes.rows[path]
     planned = turn.state.planned(scope.node)
@@ -79,14 +79,14 @@ def close_scope(turn: Turn, path: str) -> None:
         _go_on(turn, scope.node, planned)
 
 
-def collected_output(turn: Turn, path: str, planned: PlannedNode, name: str) -> object:
+def collected_output(turn: DecisionContext, path: str, planned: PlannedNode, name: str) -> object:
     """Return what a scope gives: what `collect` says, or the output of its leaf, or of its leaves by id."""
     if "collect" in planned.fillings:
         return turn.render_in(path, name, planned, "collect")
     return bounded(leaf_output(turn, path), "What its last nodes give")
 
 
-def leaf_output(turn: Turn, path: str) -> object:
+def leaf_output(turn: DecisionContext, path: str) -> object:
     """Return the output of the only node at which a path ended, or a map of several by id."""
     rows = turn.state.nodes.rows
     ended: list[tuple[str, object]] = []
@@ -97,7 +97,7 @@ def leaf_output(turn: Turn, path: str) -> object:
     return ended[0][1] if len(ended) == 1 else dict(ended) or None
 
 
-def _items(turn: Turn, name: str, planned: PlannedNode) -> object:
+def _items(turn: DecisionContext, name: str, planned: PlannedNode) -> object:
     node = planned.node
     if isinstance(node, Loop) and node.times is not None:
         times = node.times if isinstance(node.times, int) else turn.render(name, planned, "times")
@@ -113,7 +113,7 @@ def _items(turn: Turn, name: str, planned: PlannedNode) -> object:
     return None
 
 
-def _next_round(turn: Turn, name: str, planned: PlannedNode, node: Loop) -> None:
+def _next_round(turn: DecisionContext, name: str, planned: PlannedNode, node: Loop) -> None:
     while True:
         row = turn.state.node(name)
         if row.open_scopes:
@@ -140,7 +140,7 @@ def _next_round(turn: Turn, name: str, planned: PlannedNode, node: Loop) -> None
         turn.emit(ev.ScopeClosed(node=name, key=key, end="skipped"))
 
 
-def _is_skipped(turn: Turn, name: str, planned: PlannedNode, node: Loop, item: object) -> bool:
+def _is_skipped(turn: DecisionContext, name: str, planned: PlannedNode, node: Loop, item: object) -> bool:
     if "skip_if" not in planned.expressions:
         return False
     given: dict[str, object] = {node.index_as: turn.state.node(name).next_round}
@@ -149,14 +149,14 @@ def _is_skipped(turn: Turn, name: str, planned: PlannedNode, node: Loop, item: o
     return turn.holds(turn.scope_of(name), name, planned, "skip_if", given)
 
 
-def _end_loop(turn: Turn, name: str) -> None:
+def _end_loop(turn: DecisionContext, name: str) -> None:
     row = turn.state.node(name)
     kept = (turn.state.collected[name, key] for key in range(row.next_round))
     output = [one.output for one in kept if one.kept]
     _complete(turn, name, output)
 
 
-def _next_branches(turn: Turn, name: str, node: Parallel) -> None:
+def _next_branches(turn: DecisionContext, name: str, node: Parallel) -> None:
     keys: Sequence[int | str] = [branch.id for branch in node.branches]
     items = turn.state.node(name).input
     if node.body is not None:
@@ -172,7 +172,7 @@ def _next_branches(turn: Turn, name: str, node: Parallel) -> None:
         _end_parallel(turn, name, node, keys)
 
 
-def _end_parallel(turn: Turn, name: str, node: Parallel, keys: Sequence[int | str]) -> None:
+def _end_parallel(turn: DecisionContext, name: str, node: Parallel, keys: Sequence[int | str]) -> None:
     results = {key: turn.state.collected[name, key] for key in keys}
     errors = {str(key): row.error for key, row in results.items() if row.error is not None}
     if errors and node.on_failure != "continue":
@@ -189,7 +189,7 @@ def _end_parallel(turn: Turn, name: str, node: Parallel, keys: Sequence[int | st
     _complete(turn, name, output, error)
 
 
-def _complete(turn: Turn, name: str, output: object, error: ev.Error | None = None) -> None:
+def _complete(turn: DecisionContext, name: str, output: object, error: ev.Error | None = None) -> None:
     try:
         bounded(output, "What it collected")
     except ExpressionError as failure:

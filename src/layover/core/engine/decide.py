@@ -13,7 +13,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import complete, start_queued
 from layover.core.engine.advance import advance, look_everywhere
-from layover.core.engine.decision_context import ENDLESS, UNLIMITED, Places, Turn
+from layover.core.engine.decision_context import ENDLESS, UNLIMITED, DecisionContext, SlotSupply
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.timing import wake
 
@@ -33,7 +33,7 @@ _ByOperator: TypeAlias = cmd.Pause | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.R
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
 
-def decide(state: Execution, command: cmd.AnyCommand, now: int, places: Places = UNLIMITED) -> list[ev.AnyEvent]:
+def decide(state: Execution, command: cmd.AnyCommand, now: int, places: SlotSupply = UNLIMITED) -> list[ev.AnyEvent]:
     """Return what a command leads to; the state stays as it was."""
     try:
         return play(state, command, now, places)
@@ -45,7 +45,7 @@ def play(
     state: Execution,
     command: cmd.AnyCommand,
     now: int,
-    places: Places = UNLIMITED,
+    places: SlotSupply = UNLIMITED,
     most: int = ENDLESS,
     spared: Container[str] = (),
 ) -> list[ev.AnyEvent]:
@@ -55,7 +55,7 @@ def play(
     as there may be at `most`, nodes that are ready are left for the next command; any will do.
     Calls that are `spared` do not time out: they have been out for less long than the calendar says.
     """
-    turn = Turn(state, now, places, most, spared)
+    turn = DecisionContext(state, now, places, most, spared)
     if not state.counts.rows["seq"]:
         if isinstance(command, cmd.Create):
             starting.create(turn, command)
@@ -65,7 +65,7 @@ def play(
     return turn.events
 
 
-def handle(turn: Turn, command: cmd.AnyCommand) -> None:
+def handle(turn: DecisionContext, command: cmd.AnyCommand) -> None:
     """Decide what a command leads to by itself, without what follows from that."""
     match command:
         case cmd.Complete() | cmd.Fail() | cmd.Probed() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
@@ -89,7 +89,7 @@ def handle(turn: Turn, command: cmd.AnyCommand) -> None:
             assert_never(command)
 
 
-def _serve_instance(turn: Turn, command: _ByInstance) -> None:
+def _serve_instance(turn: DecisionContext, command: _ByInstance) -> None:
     match command:
         case cmd.Wake():
             wake(turn)
@@ -108,7 +108,7 @@ def _serve_instance(turn: Turn, command: _ByInstance) -> None:
             assert_never(command)
 
 
-def _hear_node(turn: Turn, command: _FromNode, node: NodeState) -> None:
+def _hear_node(turn: DecisionContext, command: _FromNode, node: NodeState) -> None:
     match command:
         case cmd.Complete() if not node.point:
             complete(turn, command.node, command.output)
@@ -131,7 +131,7 @@ def _hear_node(turn: Turn, command: _FromNode, node: NodeState) -> None:
             assert_never(command)
 
 
-def _tell_point(turn: Turn, command: _ToPoint) -> None:
+def _tell_point(turn: DecisionContext, command: _ToPoint) -> None:
     match command:
         case cmd.Answer():
             points.answer(turn, command)
@@ -149,7 +149,7 @@ def _tell_point(turn: Turn, command: _ToPoint) -> None:
             assert_never(command)
 
 
-def _obey(turn: Turn, command: _ByOperator) -> None:
+def _obey(turn: DecisionContext, command: _ByOperator) -> None:
     match command:
         case cmd.Pause():
             if turn.state.facts.gate == "open":
@@ -175,7 +175,7 @@ def _obey(turn: Turn, command: _ByOperator) -> None:
             assert_never(command)
 
 
-def _reopen(turn: Turn, command: cmd.Retry | cmd.Rewind) -> None:
+def _reopen(turn: DecisionContext, command: cmd.Retry | cmd.Rewind) -> None:
     """Take work up again; what had come to its end when the execution was closed goes on from there."""
     was_closed = bool(turn.state.facts.closed)
     if isinstance(command, cmd.Retry):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from layover.core.engine.evolve import evolve
-from layover.core.engine.scope_lookup import Names, moment
+from layover.core.engine.scope_lookup import ScopeLookup, moment
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.frame import EPOCH
@@ -26,7 +26,7 @@ _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _IDLE: Final = Meter()  # never charged: for what is the same whatever has happened
 
 
-class Places(Protocol):
+class SlotSupply(Protocol):
     """Places for calls: an instance makes only so many at once."""
 
     def take(self, node_type: str) -> bool:
@@ -38,17 +38,17 @@ class _Unlimited:
         return True
 
 
-UNLIMITED: Final[Places] = _Unlimited()
+UNLIMITED: Final[SlotSupply] = _Unlimited()
 ENDLESS: Final = sys.maxsize
 
 
-class Turn:
+class DecisionContext:
     """The events decided so far, and what may have to be looked at because of them."""
 
     __slots__ = ("events", "most", "now", "places", "settled", "spared", "state")
 
     def __init__(
-        self, state: Execution, now: int, places: Places, most: int = ENDLESS, spared: Container[str] = ()
+        self, state: Execution, now: int, places: SlotSupply, most: int = ENDLESS, spared: Container[str] = ()
     ) -> None:
         self.state = state
         self.now = now
@@ -73,7 +73,7 @@ class Turn:
         self, path: str, name: str, planned: PlannedNode, field: str, extra: Mapping[str, object] | None = None
     ) -> object:
         """Return what an expression of a node gives in some scope."""
-        names = Names(self.state, path, extra)
+        names = ScopeLookup(self.state, path, extra)
         return planned.expressions[field].evaluate(names, moment(self.state, name, self.now))
 
     def holds(self, path: str, name: str, planned: PlannedNode, field: str, extra: Mapping[str, object] | None) -> bool:
@@ -97,7 +97,7 @@ class Turn:
         if filling.constant:
             return filling.render(_NOTHING, EPOCH, _IDLE)
         at = EPOCH if filling.timeless else moment(self.state, name, self.now)
-        found = filling.render(Names(self.state, path), at, Meter())
+        found = filling.render(ScopeLookup(self.state, path), at, Meter())
         return found if filling.single else bounded(found, f"`{field}`")
 
     def text(self, name: str, planned: PlannedNode, field: str) -> str:

@@ -13,7 +13,7 @@ from layover.core.engine.rewind import can_go_back, give_up, go_back, is_behind
 from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.expressions import ExpressionError
 
 
@@ -25,7 +25,9 @@ def error_of(failure: ExpressionError) -> ev.Error:
     return ev.Error(code=failure.code, type="ExpressionError", message=failure.message, retryable=False)
 
 
-def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:
+def attempt_failed(
+    turn: DecisionContext, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0
+) -> None:
     """Decide what follows a failed attempt of a node that calls something."""
     planned, node = turn.state.planned(name), turn.state.node(name)
     retry = planned.node.retry if isinstance(planned.node, WorkingNode) else None
@@ -52,7 +54,7 @@ def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...
         fail(turn, name, error)
 
 
-def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None:
+def fail(turn: DecisionContext, name: str, error: ev.Error, *, caught: bool = True) -> None:
     """Decide a final failure: it leaves by the error port, is passed over, or fails the scope that it is in.
 
     What is not to be `caught` by its own node (a rejection that nobody wired) takes the scope with it in any case. If
@@ -79,7 +81,7 @@ def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None
         name, caught = container, True
 
 
-def _fail_execution(turn: Turn, name: str, error: ev.Error) -> None:
+def _fail_execution(turn: DecisionContext, name: str, error: ev.Error) -> None:
     """Fail the execution, or ask again whoever gave the answer that led here, if the workflow wants that."""
     answered = turn.state.facts.answered
     wanted = turn.state.plan.definition.settings.on_resume_failure == "reopen"
@@ -90,7 +92,7 @@ def _fail_execution(turn: Turn, name: str, error: ev.Error) -> None:
     turn.emit(ev.ExecutionFailed(error=error, node=name))
 
 
-def _way_out(turn: Turn, name: str) -> str | None:
+def _way_out(turn: DecisionContext, name: str) -> str | None:
     """Return the port by which a failed node leaves, if it does."""
     planned = turn.state.planned(name)
     if planned.targets("error"):
@@ -98,7 +100,7 @@ def _way_out(turn: Turn, name: str) -> str | None:
     return "done" if planned.node.on_error == "continue" else None
 
 
-def _is_taken_care_of(turn: Turn, path: str) -> bool:
+def _is_taken_care_of(turn: DecisionContext, path: str) -> bool:
     """Return whether a container around a scope does something about a failure in it."""
     while path:
         container = turn.state.scopes[path].node
@@ -111,7 +113,7 @@ def _is_taken_care_of(turn: Turn, path: str) -> bool:
     return False
 
 
-def fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
+def fail_scope(turn: DecisionContext, path: str, error: ev.Error) -> str | None:
     """Close a scope that failed; return its container if that fails with it at once."""
     scope = turn.state.scopes[path]
     container = turn.state.planned(scope.node).node
@@ -126,7 +128,7 @@ def fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
     return None
 
 
-def cancel_scopes(turn: Turn, container: str) -> None:
+def cancel_scopes(turn: DecisionContext, container: str) -> None:
     """Close every scope of a container that is still at work."""
     open_ones = [(path, turn.state.scopes[path].key) for path in open_scopes(turn.state, container)]
     for path, key in sorted(open_ones, key=lambda pair: str(pair[1])):
@@ -134,7 +136,7 @@ def cancel_scopes(turn: Turn, container: str) -> None:
         turn.emit(ev.ScopeClosed(node=container, key=key, end="cancelled"))
 
 
-def cancel_points(turn: Turn, path: str, reason: str = "") -> None:
+def cancel_points(turn: DecisionContext, path: str, reason: str = "") -> None:
     """Cancel every pause point in a scope and in the scopes within it."""
     state = turn.state
     found = points_in(state, (path, *scopes_within(state, path))) if path else state.points.rows

@@ -12,7 +12,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.state import CALLING
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution, Point
 
 
@@ -22,7 +22,7 @@ def has_drained(state: Execution) -> bool:
     return not counts["calls"] and not counts["children"]
 
 
-def rest(turn: Turn) -> None:
+def rest(turn: DecisionContext) -> None:
     """Decide that the execution is paused; what has not come to rest by now is in doubt."""
     turn.emit(ev.ExecutionPaused(fates=_fates(turn.state), order=turn.state.facts.order))
 

@@ -12,7 +12,7 @@ from layover.core.definitions.node_types import Call
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution
 
 ANSWER: Final[dict[str, object]] = {
@@ -33,7 +33,7 @@ def is_asked_about(state: Execution, name: str) -> bool:
     return state.node(name).doubt and _on_crash(state, name) == "pause"
 
 
-def doubted(turn: Turn, name: str) -> bool:
+def doubted(turn: DecisionContext, name: str) -> bool:
     """Note that nobody knows what became of a lost call, if it matters; return whether somebody has to be asked."""
     on_crash = _on_crash(turn.state, name)
     if on_crash == "rerun":
@@ -44,7 +44,7 @@ def doubted(turn: Turn, name: str) -> bool:
     return on_crash == "pause"
 
 
-def ask_about(turn: Turn, name: str, problem: str = "") -> None:
+def ask_about(turn: DecisionContext, name: str, problem: str = "") -> None:
     """Ask somebody whether a lost call had its effect."""
     details: dict[str, object] = {"title": f"Did `{name}` happen?"}
     if problem:

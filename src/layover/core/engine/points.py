@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from layover.core.approval_rules import Person, Refusal, Rules, check_delegation
+from layover.core.approval_rules import ApprovalRules, Person, Refusal, check_delegation
 from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
@@ -24,7 +24,7 @@ from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution, Point
 
 # Each beat is an event, so not every one of them is worth writing.
@@ -35,7 +35,7 @@ _SILENT = ev.Error(
 _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
 
-def answer(turn: Turn, command: cmd.Answer) -> None:
+def answer(turn: DecisionContext, command: cmd.Answer) -> None:
     """Record what a person says; what is refused or said before changes nothing.
 
     It counts when it is read, so whether a deadline came first is not asked of the moment at which it was said.
@@ -58,18 +58,18 @@ def answer(turn: Turn, command: cmd.Answer) -> None:
     settle_approval(turn, point.id, at)
 
 
-def delegate(turn: Turn, command: cmd.Delegate) -> None:
+def delegate(turn: DecisionContext, command: cmd.Delegate) -> None:
     """Let another person act in somebody's place."""
     point = turn.state.points.get(command.point)
     if point is None or point.status != "open" or point.kind != "approval":
         return
     person = Person(command.by, command.roles)
-    found = check_delegation(point.rules or Rules(), person, point.decisions, command.to)
-    if not isinstance(found, Refusal) and found not in (point.rules or Rules()).delegates:
+    found = check_delegation(point.rules or ApprovalRules(), person, point.decisions, command.to)
+    if not isinstance(found, Refusal) and found not in (point.rules or ApprovalRules()).delegates:
         turn.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
 
 
-def report(turn: Turn, command: cmd.Report) -> None:
+def report(turn: DecisionContext, command: cmd.Report) -> None:
     """Take what a callback or a child came to."""
     point = turn.state.points.get(command.point)
     if point is not None and point.status == "open" and point.kind in ("callback", "child"):
@@ -78,7 +78,7 @@ def report(turn: Turn, command: cmd.Report) -> None:
             turn.emit(ev.NodeHandedOver(node=point.node))
 
 
-def beat(turn: Turn, command: cmd.Beat) -> None:
+def beat(turn: DecisionContext, command: cmd.Beat) -> None:
     """Note that whoever is to call back is still at it; one that comes soon after the last changes nothing."""
     point = turn.state.points.get(command.point)
     if point is None or point.status != "open" or point.beat_by is None:
@@ -90,7 +90,7 @@ def beat(turn: Turn, command: cmd.Beat) -> None:
         turn.emit(ev.PausePointBeat(point=point.id, beat_by=beat_by))
 
 
-def hold(turn: Turn, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
+def hold(turn: DecisionContext, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
     """Note whether a child that is waited for is paused.
 
     Behind a closed gate only the answer to this very pause counts: whatever else a child has said may have been
@@ -111,7 +111,7 @@ def _is_of_this_pause(state: Execution, order: int) -> bool:
     return order == (facts.pauses if facts.gate != "open" else 0)
 
 
-def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
+def cancel_point(turn: DecisionContext, command: cmd.CancelPoint) -> None:
     """Give up a point: its node fails, and an error port can take care of it."""
     point = turn.state.points.get(command.point)
     if point is not None:
@@ -120,7 +120,7 @@ def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
         fail(turn, point.node, ev.Error(code="pause_cancelled", message=message, retryable=False))
 
 
-def next_answered(turn: Turn) -> Point | None:
+def next_answered(turn: DecisionContext) -> Point | None:
     """Return the answer that may be applied now, if there is one."""
     state = turn.state
     sequential = state.plan.definition.settings.resume == "sequential"
@@ -129,7 +129,7 @@ def next_answered(turn: Turn) -> Point | None:
     return state.points[state.answered[state.counts["first_answer"]]]
 
 
-def apply(turn: Turn, point: Point) -> None:
+def apply(turn: DecisionContext, point: Point) -> None:
     """Go on from a point that has been answered."""
     turn.emit(ev.PausePointApplied(point=point.id, call=call_out(turn, point)))
     if point.variables:
@@ -144,14 +144,14 @@ def apply(turn: Turn, point: Point) -> None:
         _leave(turn, point.node, point.port, point.output)
 
 
-def _set_variables(turn: Turn, point: Point) -> None:
+def _set_variables(turn: DecisionContext, point: Point) -> None:
     """Set what an answer brought: in the execution, as a resume does, and where what follows in a branch reads it."""
     scopes = dict.fromkeys(("", variable_scope(turn.state, turn.scope_of(point.node))))
     for scope in scopes:
         turn.emit(ev.VariableSet(scope=scope, values=point.variables))
 
 
-def _settle_doubt(turn: Turn, point: Point) -> None:
+def _settle_doubt(turn: DecisionContext, point: Point) -> None:
     """Go on with a node as somebody said: its lost call had its effect, or is made again."""
     said = cast("dict[str, object]", point.output)
     if said["happened"]:
@@ -160,13 +160,13 @@ def _settle_doubt(turn: Turn, point: Point) -> None:
         attempt(turn, point.node, turn.state.planned(point.node), "recovered")
 
 
-def run_on(turn: Turn, point: Point, value: object) -> None:
+def run_on(turn: DecisionContext, point: Point, value: object) -> None:
     """Record what a function asked for and run it again: this time it finds the value under its key."""
     turn.emit(ev.NodeRecorded(node=point.node, key=point.key, value=value))
     attempt(turn, point.node, turn.state.planned(point.node), "answered")
 
 
-def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
+def rest(turn: DecisionContext, command: cmd.Ask | cmd.Sleep) -> None:
     """Let a running function rest at a point of its own; what it has recorded before is not asked again."""
     if command.key in turn.state.node(command.node).journal:
         return
@@ -195,7 +195,7 @@ def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
     )
 
 
-def come_due(turn: Turn, point: Point) -> None:
+def come_due(turn: DecisionContext, point: Point) -> None:
     """Do what time has to do at a point: remind, ask more people, give up who is silent, or let the deadline decide."""
     if _is_silent(turn, point):
         turn.emit(ev.PausePointExpired(point=point.id, call=call_out(turn, point)))
@@ -208,14 +208,14 @@ def come_due(turn: Turn, point: Point) -> None:
         turn.emit(ev.PausePointReminded(point=point.id, number=point.reminded + 1))
 
 
-def _is_silent(turn: Turn, point: Point) -> bool:
+def _is_silent(turn: DecisionContext, point: Point) -> bool:
     """Return whether a heartbeat is due, and was before the deadline."""
     if point.beat_by is None or point.beat_by > turn.now:
         return False
     return point.deadline is None or point.beat_by < point.deadline
 
 
-def expire(turn: Turn, point: Point) -> None:
+def expire(turn: DecisionContext, point: Point) -> None:
     """Decide what a passed deadline means."""
     turn.emit(ev.PausePointExpired(point=point.id, child=point.child, call=call_out(turn, point)))
     if point.key and point.kind == "timer":
@@ -239,7 +239,7 @@ def expire(turn: Turn, point: Point) -> None:
             fail(turn, point.node, ev.Error(code="deadline_passed", message=message, retryable=False))
 
 
-def _complete_partly(turn: Turn, point: Point) -> None:
+def _complete_partly(turn: DecisionContext, point: Point) -> None:
     """Go on with what has come, if that can stand in an event."""
     try:
         complete(turn, point.node, bounded(point.received or None, "What it received"))
@@ -247,7 +247,7 @@ def _complete_partly(turn: Turn, point: Point) -> None:
         fail(turn, point.node, error_of(failure))
 
 
-def _escalate(turn: Turn, point: Point) -> None:
+def _escalate(turn: DecisionContext, point: Point) -> None:
     """Ask more people; a name that cannot be worked out is left out rather than keeping the others waiting."""
     planned = turn.state.planned(point.node)
     found: dict[str, list[str]] = {"users": [], "roles": []}
@@ -261,7 +261,7 @@ def _escalate(turn: Turn, point: Point) -> None:
     turn.emit(ev.PausePointEscalated(point=point.id, users=tuple(found["users"]), roles=tuple(found["roles"])))
 
 
-def _leave(turn: Turn, name: str, port: str, output: object) -> None:
+def _leave(turn: DecisionContext, name: str, port: str, output: object) -> None:
     """Leave by a port; a rejection or an expiry that nobody wired fails what the node is in."""
     code = _UNWIRED.get(port)
     if code is not None and not turn.state.planned(name).targets(port):

@@ -13,11 +13,11 @@ from layover.core.engine.starting import start
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import NodeState
 
 
-def recover(turn: Turn, *, lost: bool = True) -> None:
+def recover(turn: DecisionContext, *, lost: bool = True) -> None:
     """Make again the calls that were out when their instance was lost, or was stopped in order."""
     for name, node in sorted(turn.state.nodes.rows.items()):
         if turn.state.facts.closed or turn.state.nodes.get(name) is not node:
@@ -28,7 +28,7 @@ def recover(turn: Turn, *, lost: bool = True) -> None:
             start_attempt(turn, name, turn.state.planned(name), node.attempt)
 
 
-def release_incidents(turn: Turn) -> None:
+def release_incidents(turn: DecisionContext) -> None:
     """Try again what waits for an operator after its last attempt, once the gate is open."""
     state = turn.state
     for name in sorted(name for name, node in state.nodes.rows.items() if node.status == "incident"):
@@ -37,7 +37,7 @@ def release_incidents(turn: Turn) -> None:
             attempt(turn, name, state.planned(name), "retried")
 
 
-def retry(turn: Turn, command: cmd.Retry) -> None:
+def retry(turn: DecisionContext, command: cmd.Retry) -> None:
     """Reopen a failed execution: it goes on from what failed and what that took with it; what was out is recovered."""
     if turn.state.facts.closed != "failed":
         if not turn.state.facts.closed:
@@ -48,7 +48,7 @@ def retry(turn: Turn, command: cmd.Retry) -> None:
     recover(turn)
 
 
-def rewind(turn: Turn, command: cmd.Rewind) -> None:
+def rewind(turn: DecisionContext, command: cmd.Rewind) -> None:
     """Go back to a node that has been reached, in a scope that is not done; anything else changes nothing."""
     if can_go_back(turn, command.to):
         was_closed = bool(turn.state.facts.closed)
@@ -57,7 +57,7 @@ def rewind(turn: Turn, command: cmd.Rewind) -> None:
             recover(turn)
 
 
-def _recover_call(turn: Turn, name: str, node: NodeState, *, lost: bool) -> None:
+def _recover_call(turn: DecisionContext, name: str, node: NodeState, *, lost: bool) -> None:
     point = turn.state.points.get(node.point) if node.point else None
     if point is not None and point.status == "answered":
         turn.emit(ev.NodeHandedOver(node=name))  # who has replied need not be called once more

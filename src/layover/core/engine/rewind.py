@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.engine import commands as cmd
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.events import NodeStatus
     from layover.core.engine.state import Execution, Point
 
 _NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
 
 
-def can_go_back(turn: Turn, to: str) -> bool:
+def can_go_back(turn: DecisionContext, to: str) -> bool:
     """Return whether a node has been reached in a scope that is still there, be it that it was halted."""
     name, _, path = to.partition(":")
     halted = turn.state.halted.get(path)
@@ -36,25 +36,30 @@ def can_go_back(turn: Turn, to: str) -> bool:
     return turn.state.node(to).status not in _NOT_REACHED
 
 
-def is_behind(turn: Turn, name: str, to: str) -> bool:
+def is_behind(turn: DecisionContext, name: str, to: str) -> bool:
     """Return whether a node comes after another, in the same graph or inside something that does."""
     return _is_among(turn, name, _names_behind(turn, to))
 
 
-def give_up(turn: Turn, point: Point, reason: str, by: str | None = None) -> None:
+def give_up(turn: DecisionContext, point: Point, reason: str, by: str | None = None) -> None:
     """Wait no longer at a point; a child that is waited for there is to be told, a call that is out to stop."""
     call = call_out(turn, point)
     turn.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child, call=call, by=by))
 
 
-def call_out(turn: Turn, point: Point) -> str:
+def call_out(turn: DecisionContext, point: Point) -> str:
     """Return the node of a point if its call is still out: whoever is to call back is being called."""
     calling = point.kind == "callback" and turn.state.node(point.node).status == "running"
     return point.node if calling else ""
 
 
 def go_back(
-    turn: Turn, to: str, reason: str = "", *, command: cmd.Rewind | None = None, error: ev.Error | None = None
+    turn: DecisionContext,
+    to: str,
+    reason: str = "",
+    *,
+    command: cmd.Rewind | None = None,
+    error: ev.Error | None = None,
 ) -> None:
     """Go back to a node that one can go back to; a closed execution is reopened by the command that asks for it."""
     names = _names_behind(turn, to)
@@ -68,7 +73,11 @@ def go_back(
 
 
 def reopen_execution(
-    turn: Turn, why: Literal["retry", "rewind"], command: cmd.Retry | cmd.Rewind, *, behind: Sequence[str] = ()
+    turn: DecisionContext,
+    why: Literal["retry", "rewind"],
+    command: cmd.Retry | cmd.Rewind,
+    *,
+    behind: Sequence[str] = (),
 ) -> None:
     """Reopen a closed execution: what was given up is ready again, but for what is `behind` a node to go back to.
 
@@ -101,7 +110,7 @@ def reopen_execution(
         turn.emit(ev.LegStarted(cause=why, instance=command.instance))
 
 
-def reopen_scope(turn: Turn, container: str, key: int | str) -> None:
+def reopen_scope(turn: DecisionContext, container: str, key: int | str) -> None:
     """Take up a halted scope: what was given up in it is ready again, and containers in it go on."""
     path = scope_path(container, key)
     halted = turn.state.halted[path].nodes
@@ -112,7 +121,7 @@ def reopen_scope(turn: Turn, container: str, key: int | str) -> None:
     turn.settled.extend(scope_path(name, "") for name, node in inner.items() if has_rounds(node))
 
 
-def _reopen_around(turn: Turn, path: str) -> None:
+def _reopen_around(turn: DecisionContext, path: str) -> None:
     """Take up the halted scopes that a path leads through, the outermost first."""
     if path and path not in turn.state.scopes:
         container = container_of(path)
@@ -125,11 +134,11 @@ def _points_behind(state: Execution, names: list[str]) -> list[str]:
     return sorted((*own, *points_in(state, (path for name in names for path in scopes_of(state, name)))))
 
 
-def _names_behind(turn: Turn, to: str) -> list[str]:
+def _names_behind(turn: DecisionContext, to: str) -> list[str]:
     name, _, path = to.partition(":")
     graph = turn.state.graph(path)
     return [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
 
 
-def _is_among(turn: Turn, name: str, names: Sequence[str]) -> bool:
+def _is_among(turn: DecisionContext, name: str, names: Sequence[str]) -> bool:
     return any(name == one or turn.scope_of(name).startswith(scope_path(one, "")) for one in names)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution, NodeState
 
 
-class Names(dict[str, object]):
+class ScopeLookup(dict[str, object]):
     """The root names at one scope, each found when it is first asked for; `extra` are names that only some places have.
 
     They are good for one evaluation: what has been found is kept.

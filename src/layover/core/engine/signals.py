@@ -12,7 +12,7 @@ from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Point
 
 
@@ -26,7 +26,7 @@ def awaited_signals(point: Point) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(pairs))
 
 
-def deliver(turn: Turn, command: cmd.Deliver) -> None:
+def deliver(turn: DecisionContext, command: cmd.Deliver) -> None:
     """Take a signal at the point that it is meant for, or wherever the execution waits for it."""
     points = turn.state.points.rows
     wanted = [command.point] if command.point else sorted(id_ for id_, one in points.items() if _awaits(one, command))
@@ -44,7 +44,7 @@ def _awaits(point: Point, command: cmd.Deliver) -> bool:
     return (command.name, command.key) in awaited_signals(point)
 
 
-def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
+def _take(turn: DecisionContext, point_id: str, command: cmd.Deliver) -> None:
     """Take a signal that a point waits for; one that has come before, or does not pass the filter, changes nothing."""
     point = turn.state.points.get(point_id)
     if point is None or point.status != "open" or point.kind != "signal":
@@ -72,7 +72,7 @@ def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
             turn.emit(ev.PausePointAnswered(point=point.id, error=error_of(failure)))
 
 
-def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
+def _alias(turn: DecisionContext, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
     """Return under which name a signal is received, or None if it is not one of those that are awaited."""
     wanted = [(one.alias, f"signals.{index}.") for index, one in enumerate(node.signals)] or [("", "")]
     for alias, prefix in wanted:
@@ -84,7 +84,7 @@ def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]
     return None
 
 
-def _passes(turn: Turn, point: Point, field: str, signal: dict[str, object]) -> bool:
+def _passes(turn: DecisionContext, point: Point, field: str, signal: dict[str, object]) -> bool:
     planned = turn.state.planned(point.node)
     if field not in planned.expressions:
         return True

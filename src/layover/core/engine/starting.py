@@ -8,10 +8,10 @@ from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def create(turn: Turn, command: cmd.Create) -> None:
+def create(turn: DecisionContext, command: cmd.Create) -> None:
     """Begin an execution, or let it wait for its start; whoever begins it at once drives its first leg."""
     plan = turn.state.plan
     turn.emit(
@@ -40,20 +40,20 @@ def create(turn: Turn, command: cmd.Create) -> None:
     start(turn)
 
 
-def admit(turn: Turn) -> None:
+def admit(turn: DecisionContext) -> None:
     """Hold an execution no longer; behind a closed gate it starts when that opens."""
     if turn.state.facts.hold:
         turn.emit(ev.ExecutionAdmitted())
         start(turn)
 
 
-def start(turn: Turn) -> None:
+def start(turn: DecisionContext) -> None:
     """Start an execution that has not begun, if nothing stands against it."""
     if _may_start(turn):
         turn.emit(ev.ExecutionStarted())
 
 
-def _may_start(turn: Turn) -> bool:
+def _may_start(turn: DecisionContext) -> bool:
     facts = turn.state.facts
     if facts.started_at or facts.closed or facts.hold or facts.gate != "open":
         return False

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
-from layover.core.approval_rules import Decision, Rules
+from layover.core.approval_rules import ApprovalRules, Decision
 from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
-from layover.core.engine.tables import Journal, Table
+from layover.core.engine.tables import Table, UndoLog
 from layover.core.engine.timers import Timers
 from layover.core.ids import child_id, may_live_again
 
@@ -122,7 +122,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     deadline: int | None = None
     on_deadline: str | None = None
     details: dict[str, object] = {}
-    rules: Rules | None = None
+    rules: ApprovalRules | None = None
     decisions: tuple[Decision, ...] = ()
     received: dict[str, dict[str, object]] = {}
     key: str = ""
@@ -225,7 +225,7 @@ class Execution:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.timed = plan.definition.settings.timeout is not None
-        self.journal = Journal()
+        self.journal = UndoLog()
         self._facts: Table[str, Facts] = Table(self.journal, {"": Facts()})
         self.counts: Table[Count, int] = Table(self.journal, dict.fromkeys(COUNTS, 0))
         self.scopes: Table[str, Scope] = Table(self.journal)

@@ -17,7 +17,7 @@ _ABSENT: Final = object()
 Overwritten: TypeAlias = tuple[dict[Any, Any], Any, Any]
 
 
-class Journal:
+class UndoLog:
     """What was overwritten since the last mark, newest last: rows, a key, and what stood under it.
 
     Every write comes through here, so `note` is the list's own method and not one that calls it.
@@ -54,7 +54,7 @@ class Table(Generic[K, V]):
 
     __slots__ = ("_note", "rows")
 
-    def __init__(self, journal: Journal, rows: dict[K, V] | None = None) -> None:
+    def __init__(self, journal: UndoLog, rows: dict[K, V] | None = None) -> None:
         self.rows: dict[K, V] = {} if rows is None else rows
         self._note = journal.note
 

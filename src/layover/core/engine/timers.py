@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine.tables import Table
 
 if TYPE_CHECKING:
-    from layover.core.engine.tables import Journal
+    from layover.core.engine.tables import UndoLog
 
 _MOST_PASSED_OVER = 64
 
@@ -22,7 +22,7 @@ class Timers(Table[str, int]):
 
     __slots__ = ("_heap", "_journal", "_made_at")
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: UndoLog) -> None:
         super().__init__(journal)
         self._journal = journal
         self._heap: list[tuple[int, str]] | None = None

@@ -18,7 +18,7 @@ from layover.core.engine.starting import start
 from layover.core.engine.state import PEOPLE
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution
 
 
@@ -37,7 +37,7 @@ def wake_at(state: Execution) -> int | None:
     return min(due, end) if due is not None and end is not None else due if end is None else end
 
 
-def wake(turn: Turn) -> None:
+def wake(turn: DecisionContext) -> None:
     """Do what is due."""
     state = turn.state
     if state.facts.gate != "open":
@@ -59,7 +59,7 @@ def wake(turn: Turn) -> None:
             _act(turn, key)
 
 
-def _act(turn: Turn, key: str) -> None:
+def _act(turn: DecisionContext, key: str) -> None:
     point = turn.state.points.get(key)
     if point is not None:
         come_due(turn, point)
@@ -77,7 +77,7 @@ def _end_of_time(state: Execution) -> int | None:
     return facts.active_since + timeout - facts.active_ms
 
 
-def _fail_execution(turn: Turn, code: str, message: str) -> None:
+def _fail_execution(turn: DecisionContext, code: str, message: str) -> None:
     cancel_points(turn, "")
     turn.emit(ev.ExecutionFailed(error=ev.Error(code=code, message=message, retryable=False)))
 

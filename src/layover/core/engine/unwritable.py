@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import handle
-from layover.core.engine.decision_context import Turn
+from layover.core.engine.decision_context import DecisionContext
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.points import apply, next_answered
 
@@ -33,14 +33,14 @@ _NO_CALLS: Final = _NoCalls()
 
 def fail_unwritable(state: Execution, told: Sequence[cmd.AnyCommand], error: ev.Error, now: int) -> list[ev.AnyEvent]:
     """Return what is kept of what was told, and the failure; the state moves along and can still go back."""
-    turn = Turn(state, now, _NO_CALLS)
+    turn = DecisionContext(state, now, _NO_CALLS)
     if not state.facts.closed:
         _keep_reports(turn, told)
         _end(turn, error)
     return turn.events
 
 
-def _keep_reports(turn: Turn, told: Sequence[cmd.AnyCommand]) -> None:
+def _keep_reports(turn: DecisionContext, told: Sequence[cmd.AnyCommand]) -> None:
     state = turn.state
     for command in told:
         if isinstance(command, _REPORTS):
@@ -49,7 +49,7 @@ def _keep_reports(turn: Turn, told: Sequence[cmd.AnyCommand]) -> None:
         apply(turn, point)
 
 
-def _end(turn: Turn, error: ev.Error) -> None:
+def _end(turn: DecisionContext, error: ev.Error) -> None:
     if not turn.state.facts.closed:  # what was reported may have ended it
         cancel_points(turn, "")
         turn.emit(ev.ExecutionFailed(error=error))

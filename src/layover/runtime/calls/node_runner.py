@@ -23,7 +23,7 @@ from layover.core.payloads import own, plain
 from layover.nodes.callback_tokens import with_token, without_token
 from layover.nodes.context import NodeContext, SyncNodeContext
 from layover.nodes.errors import failure, message_of, silence
-from layover.nodes.heartbeat import Pulse
+from layover.nodes.heartbeat import Heartbeat
 from layover.nodes.journal import Journal
 from layover.nodes.probes import probed
 from layover.ports.commit_points import CommitPoint, reached
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from layover.nodes.context import CallContext
     from layover.nodes.registry import Function, Registry
     from layover.runtime.clock import Clock
-    from layover.runtime.execution.active_execution import Driven
+    from layover.runtime.execution.active_execution import ActiveExecution
     from layover.runtime.machine import Machine
     from layover.runtime.settings import Settings
 
@@ -58,7 +58,7 @@ class CallOut:
         "begun_at", "call", "decided_at", "driven", "held", "journal", "pulse", "stopped", "token", "turns", "worker",
     )  # fmt: skip
 
-    def __init__(self, driven: Driven, call: Call, decided_at: int, token: str | None = None) -> None:
+    def __init__(self, driven: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
         self.driven = driven
         self.call = call
         self.decided_at = decided_at  # in the time of the log
@@ -69,7 +69,7 @@ class CallOut:
         self.stopped = False
         self.worker: asyncio.Task[None] | None = None
         self.journal: Journal | None = None
-        self.pulse: Pulse | None = None
+        self.pulse: Heartbeat | None = None
 
     def __repr__(self) -> str:
         return f"CallOut({self.driven.id} {self.call.node} {self.call.attempt})"  # without its input, and its token
@@ -83,7 +83,7 @@ class CallOut:
             self.worker.cancel()
 
 
-class Caller:
+class NodeRunner:
     """Runs functions for the executions that are driven here."""
 
     def __init__(self, registry: Registry, settings: Settings, clock: Clock, machine: Machine) -> None:
@@ -178,13 +178,13 @@ class Caller:
         self._freed = "thread"
         self._offer()
 
-    def wait_turn(self, driven: Driven, node_types: Iterable[str], *, first: bool = False) -> None:
+    def wait_turn(self, driven: ActiveExecution, node_types: Iterable[str], *, first: bool = False) -> None:
         """Put an execution that has nodes of some types to start at the end of the line, or at its head."""
         for node_type in node_types:
             self._turns.add(driven, node_type, first=first)
         self._offer()
 
-    def leave_line(self, driven: Driven) -> None:
+    def leave_line(self, driven: ActiveExecution) -> None:
         """Forget an execution that is no longer driven here."""
         if self._turns:
             self._turns.remove(driven)
@@ -209,7 +209,7 @@ class Caller:
 
     # Calls
 
-    def call(self, driven: Driven, call: Call, decided_at: int, token: str | None = None) -> None:
+    def call(self, driven: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
         """Make a call for which a place was taken; with a token, it is told where to call back."""
         out = CallOut(driven, call, decided_at, token)
         driven.calls[call.node] = out
@@ -226,7 +226,7 @@ class Caller:
                 worker.set_name(call.node_type)
                 function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
                 if call.heartbeat is not None:
-                    out.pulse = Pulse(self._timers, call.heartbeat, partial(self._give_up, out))
+                    out.pulse = Heartbeat(self._timers, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
                 given = own(call.input) if out.token is None else self._told_the_address(out, out.token)
                 if function.is_async:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.runtime.execution.active_execution import Driven
+    from layover.runtime.execution.active_execution import ActiveExecution
 
 
 class Turn(NamedTuple):
     """An execution that may start calls of a type, and how many others wait for the same."""
 
-    driven: Driven
+    driven: ActiveExecution
     node_type: str
     others: int
 
@@ -29,11 +29,11 @@ class Turns:
     """The lines. An execution stands at most once in each."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, OrderedDict[Driven, int]] = {}
+        self._lines: dict[str, OrderedDict[ActiveExecution, int]] = {}
         self._numbers = count()
         self._first = count(-1, -1)
 
-    def add(self, driven: Driven, node_type: str, *, first: bool = False) -> None:
+    def add(self, driven: ActiveExecution, node_type: str, *, first: bool = False) -> None:
         """Put an execution at the end of a line, or at its head if it has waited before; once in it, it stays."""
         line = self._lines.setdefault(node_type, OrderedDict())
         if driven in line:
@@ -58,7 +58,7 @@ class Turns:
             del self._lines[longest]
         return Turn(driven, longest, len(line))
 
-    def remove(self, driven: Driven) -> None:
+    def remove(self, driven: ActiveExecution) -> None:
         """Take an execution out of every line: a line that does not move would hold on to it."""
         for node_type, line in [*self._lines.items()]:
             if line.pop(driven, None) is not None and not line:
@@ -71,5 +71,5 @@ class Turns:
         return bool(self._lines)
 
 
-def _number(line: OrderedDict[Driven, int]) -> int:
+def _number(line: OrderedDict[ActiveExecution, int]) -> int:
     return next(iter(line.values()))

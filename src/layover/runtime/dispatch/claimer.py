@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.dispatch.service import Service
-    from layover.runtime.metrics import Meters
+    from layover.runtime.metrics import Metrics
 
 _MOST_AT_ONCE = 100
 
@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 100
 class Claimer:
     """Claims due executions for as long as there is room for them."""
 
-    def __init__(self, store: Store, driver: Driver, registry: Registry, meters: Meters) -> None:
+    def __init__(self, store: Store, driver: Driver, registry: Registry, meters: Metrics) -> None:
         self._store = store
         self._driver = driver
         self._registry = registry

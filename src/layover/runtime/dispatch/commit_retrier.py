@@ -21,7 +21,7 @@ from layover.runtime.dispatch.queued_append import is_refusal, leading, store_er
 if TYPE_CHECKING:
     from layover.ports.records import Append
     from layover.ports.store import Store
-    from layover.runtime.dispatch.queued_append import Pending
+    from layover.runtime.dispatch.queued_append import QueuedAppend
 
 _FIRST_PAUSE = 0.05  # seconds
 _LONGEST_PAUSE = 1.0
@@ -36,11 +36,11 @@ class CommitRetrier:
         self._store = store
         self._largest = self._most = most
         self._most_bytes = most_bytes
-        self._kept: list[tuple[Pending, StoreError]] = []
+        self._kept: list[tuple[QueuedAppend, StoreError]] = []
         self._task: asyncio.Task[None] | None = None
         self._stopped = asyncio.Event()
 
-    async def mend(self, group: list[Pending], error: BaseException) -> None:
+    async def mend(self, group: list[QueuedAppend], error: BaseException) -> None:
         """Find out what became of appends whose commit failed, and have written what can be written."""
         if is_refusal(error):
             for one in group:
@@ -80,7 +80,7 @@ class CommitRetrier:
 
     # What is kept
 
-    def _keep(self, group: list[tuple[Pending, StoreError]]) -> None:
+    def _keep(self, group: list[tuple[QueuedAppend, StoreError]]) -> None:
         """Keep appends whose commit failed until they have landed, or somebody else drives their execution."""
         if not group:
             return
@@ -108,13 +108,13 @@ class CommitRetrier:
             tell(one, error)
         self._kept.clear()
 
-    async def _has_become_known(self, one: Pending) -> bool:
+    async def _has_become_known(self, one: QueuedAppend) -> bool:
         outcome = await self.outcome_if_known(one.append)
         if outcome is not None:
             tell(one, outcome)
         return outcome is not None
 
-    async def _send(self, group: list[tuple[Pending, StoreError]]) -> bool:
+    async def _send(self, group: list[tuple[QueuedAppend, StoreError]]) -> bool:
         """Send appends once more; false if that failed, and what comes after them had better wait."""
         pending = [one for one, _ in group]
         try:
@@ -137,7 +137,7 @@ class CommitRetrier:
 
     # One by one
 
-    async def _write_alone(self, one: Pending) -> None:
+    async def _write_alone(self, one: QueuedAppend) -> None:
         """Write an append by itself that was refused, or was in a group with one that was."""
         try:
             outcomes = await self._store.commit([one.append])
@@ -151,7 +151,7 @@ class CommitRetrier:
         reached(CommitPoint.APPEND_COMMITTED)
         tell_all([one], outcomes)
 
-    async def _tell(self, one: Pending, error: StoreError) -> None:
+    async def _tell(self, one: QueuedAppend, error: StoreError) -> None:
         """Tell whether an append has landed, or else why not."""
         tell(one, await self.outcome_if_known(one.append) or error)
 

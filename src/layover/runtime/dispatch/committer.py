@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.runtime.dispatch.commit_retrier import CommitRetrier
-from layover.runtime.dispatch.queued_append import Pending, leading, store_error, tell, tell_all
+from layover.runtime.dispatch.queued_append import QueuedAppend, leading, store_error, tell, tell_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Append, Command, Outcome
     from layover.ports.store import Store
     from layover.runtime.dispatch.queued_append import Told
-    from layover.runtime.metrics import Meters
+    from layover.runtime.metrics import Metrics
 
 MOST_AT_ONCE = 500
 MOST_BYTES = 16_000_000
@@ -34,12 +34,12 @@ MOST_BYTES = 16_000_000
 class Committer:
     """Sends appends to the store; at most one of each execution is on its way."""
 
-    def __init__(self, store: Store, meters: Meters, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, store: Store, meters: Metrics, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
         self._meters = meters
         self._most_bytes = most_bytes
         self._loop = asyncio.get_running_loop()
-        self._waiting: list[Pending] = []
+        self._waiting: list[QueuedAppend] = []
         self._lanes: set[asyncio.Future[Any]] = set()
         self._apart: set[asyncio.Task[None]] = set()  # what is being found out, or written by itself
         self._retrier = CommitRetrier(store, MOST_AT_ONCE, most_bytes)
@@ -47,7 +47,7 @@ class Committer:
 
     def submit(self, append: Append, told: Told) -> None:
         """Write an append with the next group."""
-        self._waiting.append(Pending(append, told))
+        self._waiting.append(QueuedAppend(append, told))
         self._send_soon()
 
     def insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
@@ -72,7 +72,7 @@ class Committer:
             self._lanes.add(written)
             written.add_done_callback(partial(self._answered, group, self._loop.time()))
 
-    def _written(self, group: list[Pending]) -> asyncio.Future[list[Outcome]]:
+    def _written(self, group: list[QueuedAppend]) -> asyncio.Future[list[Outcome]]:
         """Return the outcomes of a group to come. There is no task in between: every step waits for this."""
         try:
             return asyncio.ensure_future(self._store.commit([one.append for one in group]))
@@ -81,7 +81,7 @@ class Committer:
             failed.set_exception(error)
             return failed
 
-    def _answered(self, group: list[Pending], sent_at: float, written: asyncio.Future[list[Outcome]]) -> None:
+    def _answered(self, group: list[QueuedAppend], sent_at: float, written: asyncio.Future[list[Outcome]]) -> None:
         error = written.exception()
         if error is None:
             reached(CommitPoint.APPEND_COMMITTED)
@@ -126,6 +126,6 @@ class Committer:
                     if outcome is None and self._retrier.stopped:
                         outcome = ours
             if outcome is not None:
-                tell(Pending(latest, told), outcome)
+                tell(QueuedAppend(latest, told), outcome)
                 return
             pause = await self._retrier.wait(pause)

@@ -18,10 +18,10 @@ from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.hints import Hint
 from layover.ports.records import Command, Lease
 from layover.runtime.dispatch.quarantine import Quarantine
-from layover.runtime.execution.active_execution import Driven
+from layover.runtime.execution.active_execution import ActiveExecution
 from layover.runtime.execution.missing_functions import missing_types
 from layover.runtime.execution.replay import state_from
-from layover.runtime.execution.state_cache import Kept, StateCache
+from layover.runtime.execution.state_cache import CachedState, StateCache
 from layover.runtime.execution.unknown_commands import mark_of
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
         Rest,
     )
     from layover.ports.store import Store
-    from layover.runtime.calls.node_runner import Caller
+    from layover.runtime.calls.node_runner import NodeRunner
     from layover.runtime.clock import Clock
     from layover.runtime.dispatch.committer import Committer
     from layover.runtime.dispatch.listeners import Listeners
     from layover.runtime.machine import Machine
-    from layover.runtime.metrics import Meters
+    from layover.runtime.metrics import Metrics
     from layover.runtime.plans import Plans
     from layover.runtime.settings import Settings
 
@@ -71,10 +71,10 @@ class Driver:
         clock: Clock,
         settings: Settings,
         committer: Committer,
-        caller: Caller,
+        caller: NodeRunner,
         listeners: Listeners,
         plans: Plans,
-        meters: Meters,
+        meters: Metrics,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.instance = instance
@@ -87,7 +87,7 @@ class Driver:
         self.meters = meters
         self.cache = StateCache(settings.cache_bytes)
         self.ended = StateCache(settings.ended_bytes)
-        self.driven: dict[str, Driven] = {}
+        self.driven: dict[str, ActiveExecution] = {}
         self.stopping = False
         self.freed = asyncio.Event()
         self._store = store
@@ -109,7 +109,7 @@ class Driver:
         create: cmd.Create,
         message: Message | None = None,
         audit: AuditEntry | None = None,
-    ) -> Driven:
+    ) -> ActiveExecution:
         """Begin an execution and drive it; its `created` tells when it is durable that it exists.
 
         With a `message`, that goes out as soon as it does; with an `audit` entry, that is written at the same time.
@@ -117,10 +117,10 @@ class Driver:
         execution_id = create.id
         state = Execution(plan)
         lease_until = self.clock.now() + self.settings.lease_ttl
-        driven = Driven(
+        driven = ActiveExecution(
             self,
             execution_id,
-            Kept(state, -1, 1, -1, 0),
+            CachedState(state, -1, 1, -1, 0),
             Lease(execution_id=execution_id, epoch=1),
             lease_until=lease_until,
             new=new,
@@ -214,7 +214,7 @@ class Driver:
         lost = await self._store.renew(self.instance, [_lease(claimed)], until)
         return None if lost or self.is_over(until) else until
 
-    async def _go_on_if_it_can(self, claimed: Claimed, kept: Kept, lease_until: int, *, due: bool) -> None:
+    async def _go_on_if_it_can(self, claimed: Claimed, kept: CachedState, lease_until: int, *, due: bool) -> None:
         if self.is_over(lease_until):
             regained = await self._regained(claimed)
             if regained is None:
@@ -238,7 +238,7 @@ class Driver:
             await asyncio.wait([driven.created])
         return False
 
-    async def state_of(self, loaded: Loaded) -> Kept:
+    async def state_of(self, loaded: Loaded) -> CachedState:
         """Return the state of an execution; a snapshot of another release is passed over for the whole log."""
         plan = await self._plans.of(loaded.info.hash)
         try:
@@ -248,7 +248,7 @@ class Driver:
             entries = await self._store.history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
             return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
 
-    async def timed(self, head: Head, kept: Kept) -> Kept:
+    async def timed(self, head: Head, kept: CachedState) -> CachedState:
         """Return a state that is to be gone on from, with the time of its last event: if need be, the log tells it."""
         if kept.last_at:
             return kept
@@ -260,7 +260,7 @@ class Driver:
         driven = self.driven.get(execution_id)
         return driven.head() if driven is not None and driven.has_lease() else None
 
-    def known(self, head: Head) -> Kept | None:
+    def known(self, head: Head) -> CachedState | None:
         """Return the state of an execution at rest or at its end, if it is kept here and still what the log says.
 
         It is for reading at once: after the next await it may belong to another leg.
@@ -270,15 +270,15 @@ class Driver:
     def go_on(
         self,
         claimed: Claimed,
-        kept: Kept,
+        kept: CachedState,
         lease_until: int,
         *first: cmd.AnyCommand,
         message: Message | None = None,
         audit: AuditEntry | None = None,
-    ) -> Driven:
+    ) -> ActiveExecution:
         """Begin a leg of an execution that is ours, with what it is asked, sends, and has noted first, if anything."""
         head = claimed.head
-        driven = Driven(
+        driven = ActiveExecution(
             self,
             head.execution_id,
             kept,
@@ -299,7 +299,7 @@ class Driver:
         driven.feed(*(inputs or [cmd.Wake()]))  # a closed one that nobody asks anything of is given back at once
         return driven
 
-    def _drive(self, driven: Driven) -> None:
+    def _drive(self, driven: ActiveExecution) -> None:
         self.driven[driven.id] = driven
         self.covered_until = min(self.covered_until, driven.lease_until)
 
@@ -314,7 +314,7 @@ class Driver:
         if_none = self.clock.latest() + self.settings.lease_ttl
         self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=if_none)
 
-    def _first_inputs(self, driven: Driven, claimed: Claimed) -> list[cmd.AnyCommand]:
+    def _first_inputs(self, driven: ActiveExecution, claimed: Claimed) -> list[cmd.AnyCommand]:
         """Return what a leg begins with: commands are obeyed, calls that were out are made again, due timers fire.
 
         Nothing starts after a pause or cancel that was accepted while nobody drove it. Behind a closed gate the loss is
@@ -339,7 +339,7 @@ class Driver:
 
     # Letting go
 
-    def rested(self, driven: Driven, rest: Rest) -> None:
+    def rested(self, driven: ActiveExecution, rest: Rest) -> None:
         """Keep the state of an execution that has come to rest or to its end, and tell whoever waits for that."""
         self.forget(driven)
         (self.ended if driven.state.facts.closed else self.cache).put(driven.id, driven.keep())
@@ -352,18 +352,18 @@ class Driver:
         if rest.missing or (driven.parked and self.room <= 0):
             self.tell_others(Hint(kind="due"))
 
-    def give_back(self, driven: Driven, rest: Rest) -> None:
+    def give_back(self, driven: ActiveExecution, rest: Rest) -> None:
         """Give back an execution for which there was nothing to do."""
         self.forget(driven)
         self.listeners.changed(driven.id)
         self._soon(self._release([driven.lease], rest.wake_at))
 
-    def put_off(self, driven: Driven, after: int = _RETRY_LATER) -> None:
+    def put_off(self, driven: ActiveExecution, after: int = _RETRY_LATER) -> None:
         """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
         driven.drop()
         self._soon(self._release_for_later([driven.lease], after))
 
-    def hold_back(self, driven: Driven, command: Command) -> None:
+    def hold_back(self, driven: ActiveExecution, command: Command) -> None:
         """Give back an execution that has a command which this release cannot read: it is for whoever can."""
         driven.drop()
         self._soon(self._release_for_later([driven.lease], _RETRY_LATER, (mark_of(command),)))
@@ -382,7 +382,7 @@ class Driver:
         self.stopping = True
         self.caller.close()
 
-    def forget(self, driven: Driven) -> None:
+    def forget(self, driven: ActiveExecution) -> None:
         """Drive an execution no longer."""
         if self.driven.get(driven.id) is driven:
             del self.driven[driven.id]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.dispatch.service import Service
-    from layover.runtime.execution.active_execution import Driven
+    from layover.runtime.execution.active_execution import ActiveExecution
 
 RENEWALS = 3  # in the length of a lease
 ATTEMPTS = 6  # that find time in it, one after the other
@@ -29,7 +29,7 @@ AFTER_FAILURE = 30  # parts of a lease that pass between an attempt that failed 
 _log = logging.getLogger("layover.keeper")
 
 
-class Keeper:
+class LeaseRenewer:
     """Renews exactly the leases of what is driven here."""
 
     def __init__(self, store: Store, driver: Driver) -> None:
@@ -105,12 +105,12 @@ class Keeper:
                 driver.hear(execution_id, command)
 
 
-def renewable(driver: Driver) -> list[Driven]:
+def renewable(driver: Driver) -> list[ActiveExecution]:
     """Return what is driven and durable: what is just being created is not there to be renewed."""
     return [driven for driven in list(driver.driven.values()) if driven.new is None]
 
 
-def renewed(kept: Sequence[Driven], lost: Sequence[str], until: int) -> None:
+def renewed(kept: Sequence[ActiveExecution], lost: Sequence[str], until: int) -> None:
     """Take note of a renewal; another one may have come to its end before."""
     gone = set(lost)
     for driven in kept:
@@ -118,7 +118,7 @@ def renewed(kept: Sequence[Driven], lost: Sequence[str], until: int) -> None:
             driven.lease_until = until
 
 
-def drop(kept: Sequence[Driven], lost: Sequence[str]) -> None:
+def drop(kept: Sequence[ActiveExecution], lost: Sequence[str]) -> None:
     """Let go of what was lost."""
     gone = set(lost)
     for driven in kept:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.dispatch.service import Service
-    from layover.runtime.dispatch.signal_router import Switchboard
-    from layover.runtime.operations.starter import Beginning
+    from layover.runtime.dispatch.signal_router import SignalRouter
+    from layover.runtime.operations.starter import Starter
 
 _MOST_AT_ONCE = 200
 _LOOK_AGAIN = 60_000
@@ -40,10 +40,10 @@ _Key: TypeAlias = "tuple[str, int, str]"
 _log = logging.getLogger("layover.courier")
 
 
-class Courier:
+class OutboxRelay:
     """Brings messages to where they belong, for as long as the instance lives."""
 
-    def __init__(self, store: Store, driver: Driver, beginning: Beginning, switchboard: Switchboard) -> None:
+    def __init__(self, store: Store, driver: Driver, beginning: Starter, switchboard: SignalRouter) -> None:
         self._store = store
         self._driver = driver
         self._beginning = beginning

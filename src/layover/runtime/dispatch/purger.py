@@ -29,7 +29,7 @@ _LOCK = "janitor"
 _log = logging.getLogger("layover.janitor")
 
 
-class Janitor:
+class Purger:
     """Purges now and then, for as long as the instance lives."""
 
     def __init__(self, store: Store, driver: Driver, plans: Plans) -> None:

@@ -20,7 +20,7 @@ _ABOUT_VALUES = (TypeError, ValueError, ArithmeticError)
 _log = logging.getLogger("layover.committer")
 
 
-class Pending(NamedTuple):
+class QueuedAppend(NamedTuple):
     """An append, and who is told what became of it."""
 
     append: Append
@@ -39,7 +39,7 @@ def size_of(append: Append) -> int:
     return size
 
 
-def leading(waiting: Sequence[Pending], most: int, most_bytes: int) -> int:
+def leading(waiting: Sequence[QueuedAppend], most: int, most_bytes: int) -> int:
     """Return how many of the first go together: one that is larger than all may be goes by itself."""
     left = most_bytes
     for index, one in enumerate(waiting):
@@ -64,7 +64,7 @@ def store_error(error: BaseException) -> StoreError:
     return StoreError(text) if is_refusal(error) else StoreUnavailable(f"It could not be written: {error!r}.")
 
 
-def tell(one: Pending, outcome: Outcome | StoreError) -> None:
+def tell(one: QueuedAppend, outcome: Outcome | StoreError) -> None:
     """Tell what became of an append."""
     try:
         one.told(outcome)
@@ -73,7 +73,7 @@ def tell(one: Pending, outcome: Outcome | StoreError) -> None:
         _log.exception("outcome_not_taken execution=%s", one.append.execution_id)
 
 
-def tell_all(group: Sequence[Pending], outcomes: Sequence[Outcome]) -> None:
+def tell_all(group: Sequence[QueuedAppend], outcomes: Sequence[Outcome]) -> None:
     """Tell what became of each append of a group."""
     for one, outcome in zip(group, outcomes, strict=True):
         tell(one, outcome)

@@ -40,7 +40,7 @@ class Sender(Protocol):
         """Make commands durable; answer in their order."""
 
 
-class Switchboard:
+class SignalRouter:
     """Tells executions of the signals that they wait for."""
 
     def __init__(self, store: Store, sender: Sender) -> None:

@@ -25,7 +25,7 @@ _OLD = 2  # a lease of which less than this part is left is renewed
 _log = logging.getLogger("layover.keeper")
 
 
-class Standby:
+class StandbyRenewer:
     """A thread that renews in the place of an event loop that does not."""
 
     def __init__(self, store: Store, driver: Driver) -> None:

@@ -31,15 +31,15 @@ from layover.ports.records import Head, Rest
 from layover.runtime.dispatch.queued_append import size_of
 from layover.runtime.execution.alarm import Alarm
 from layover.runtime.execution.append_builder import append_of, derived, is_progress
-from layover.runtime.execution.call_slots import NO_PLACES, Places
-from layover.runtime.execution.call_time_left import Spared
-from layover.runtime.execution.command_cursor import Heard
-from layover.runtime.execution.durability_waiters import NO_WRITERS, Writers
-from layover.runtime.execution.leg_buffer import NOTHING_UNWRITTEN, Unwritten
+from layover.runtime.execution.call_slots import NO_PLACES, CallSlots
+from layover.runtime.execution.call_time_left import CallsWithTimeLeft
+from layover.runtime.execution.command_cursor import CommandCursor
+from layover.runtime.execution.durability_waiters import NO_WRITERS, DurabilityWaiters
+from layover.runtime.execution.leg_buffer import NOTHING_UNWRITTEN, LegBuffer
 from layover.runtime.execution.missing_functions import missing_types, queued_types
-from layover.runtime.execution.pending_append import Step, in_order, last_pause
-from layover.runtime.execution.slot_queue import Line
-from layover.runtime.execution.state_cache import Kept
+from layover.runtime.execution.pending_append import PendingAppend, in_order, last_pause
+from layover.runtime.execution.slot_queue import SlotQueue
+from layover.runtime.execution.state_cache import CachedState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class AppendTooLarge(LayoverError):  # noqa: N818 - it says what the append is
         super().__init__(f"One step would write {size:,} bytes: at most {most:,} are allowed (`append_bytes`).")
 
 
-class Driven:
+class ActiveExecution:
     """The state of an execution, the lease on it, and what is on its way."""
 
     __slots__ = (
@@ -131,7 +131,7 @@ class Driven:
         self,
         driver: Driver,
         execution_id: str,
-        kept: Kept,
+        kept: CachedState,
         lease: Lease,
         *,
         lease_until: int,
@@ -149,39 +149,41 @@ class Driven:
         self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
-        self.heard = Heard(execution_id, claimed.commands_done if claimed is not None else 0)
+        self.heard = CommandCursor(execution_id, claimed.commands_done if claimed is not None else 0)
         self._claimed = claimed
         self._committed: Append | None = None  # the last append of this leg that passed
         self.new = new
         self.created: asyncio.Future[Outcome] = driver.loop.create_future()
         self.first_message: Message | None = None  # goes out with the first append
         self.first_audit: AuditEntry | None = None  # is written with it
-        self.on_confirmed: Callable[[Driven], None] | None = None  # told of its creation and its rest, once durable
+        self.on_confirmed: Callable[[ActiveExecution], None] | None = (
+            None  # told of its creation and its rest, once durable
+        )
         self.finished_at: int | None = None
         self.paused_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
         self._writers = NO_WRITERS
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
-        self._spared = Spared(self.calls, driver.clock.running)
+        self._spared = CallsWithTimeLeft(self.calls, driver.clock.running)
         self.is_shut = self.state.facts.gate != "open"  # no call is entered: somebody may have been told of a pause
         self._holds = False  # calls wait for that to end
         self.parked = parked
         self.takeovers = 0  # instances that it lost in a row, as long as it has made no progress here
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
         self.priority = priority
-        self._places = Places(driver.caller, closed=parked)
-        self._line = Line(self.state)
+        self._places = CallSlots(driver.caller, closed=parked)
+        self._line = SlotQueue(self.state)
         self.goes_first = False  # it has waited for a place before it came here
         self.snapshot_seq = kept.snapshot_seq
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
         self._by_leg = self.state.plan.definition.settings.durability == "leg"
-        self.unwritten = Unwritten() if self._by_leg else NOTHING_UNWRITTEN
+        self.unwritten = LegBuffer() if self._by_leg else NOTHING_UNWRITTEN
         self._inputs: list[cmd.AnyCommand] = []
         self._refusals = 0
         self._unwritable: ev.Error | None = None  # why what follows cannot be written
-        self._step: Step | None = None
+        self._step: PendingAppend | None = None
         self._derived: Derived | None = None
         self._append: Append | None = None
         self._alarm = Alarm(self._ring, driver.clock)
@@ -197,7 +199,7 @@ class Driven:
     def write(self, command: FromCall) -> asyncio.Future[None]:
         """Take what one of the calls says about itself; what is returned is done when that is durable."""
         if self._writers is NO_WRITERS:
-            self._writers = Writers()
+            self._writers = DurabilityWaiters()
         told = self._writers.add(command)
         if self.dropped:
             self._writers.give_up()
@@ -208,7 +210,7 @@ class Driven:
     def flush(self) -> None:
         """Write what has been acted upon, and is not in the log yet."""
         if self.unwritten.count and self._append is None and not self.dropped:
-            self._submit(self._prepare(Step([], [], [], None, self._now())))
+            self._submit(self._prepare(PendingAppend([], [], [], None, self._now())))
 
     def _progressed(self) -> None:
         self.takeovers = 0
@@ -218,7 +220,7 @@ class Driven:
         """Note that the instances which it lost are not held against it any more."""
         self.takeovers = 0
         if self._append is None and not self.dropped:
-            self._write(Step([], [], [], None, self._now()))
+            self._write(PendingAppend([], [], [], None, self._now()))
 
     def has_lease(self) -> bool:
         """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
@@ -284,12 +286,12 @@ class Driven:
         self._last_at = max(self._last_at, self._driver.clock.now())
         return self._last_at
 
-    def _decide(self, tried: list[cmd.AnyCommand], now: int) -> Step:
+    def _decide(self, tried: list[cmd.AnyCommand], now: int) -> PendingAppend:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
         state, places, most = self.state, self._places, self._driver.settings.step_events
         if self._unwritable is not None:
             events = fail_unwritable(state, tried, self._unwritable, now)
-            return Step(tried, events, effects(state, events), self._resting(now), now)
+            return PendingAppend(tried, events, effects(state, events), self._resting(now), now)
         late = self._spared
         held = last_pause(tried) if len(tried) > 1 else 0
         events = play(state, tried[0], now, NO_PLACES if held else places, most, late)
@@ -300,9 +302,9 @@ class Driven:
             if not more:
                 break
             events.extend(more)
-        return Step(tried, events, effects(state, events), self._resting(now), now)
+        return PendingAppend(tried, events, effects(state, events), self._resting(now), now)
 
-    def _write_later(self, step: Step) -> None:
+    def _write_later(self, step: PendingAppend) -> None:
         """Act upon a step that may be written later; have it written if it may not."""
         if self._may_wait(step):
             self.unwritten.add(step.at, step.events)
@@ -312,7 +314,7 @@ class Driven:
         else:
             self._write(step)
 
-    def _may_wait(self, step: Step) -> bool:
+    def _may_wait(self, step: PendingAppend) -> bool:
         """Return whether nobody outside could see that a step has been made."""
         waiting, settings = self.unwritten, self._driver.settings
         if self.new is not None or step.rest is not None or self._writers.waiting or self.heard.noted < self.heard.seen:
@@ -326,7 +328,7 @@ class Driven:
     def _is_overdue(self, now: int) -> bool:
         return self.unwritten.count > 0 and now - self.unwritten.since >= self._driver.settings.leg_flush
 
-    def _write(self, step: Step) -> None:
+    def _write(self, step: PendingAppend) -> None:
         append = self._prepare(step)
         if (size := size_of(append)) > self._driver.settings.append_bytes:
             raise AppendTooLarge(size, self._driver.settings.append_bytes)
@@ -370,13 +372,13 @@ class Driven:
         finally:
             self._places.open()
 
-    def _prepare(self, step: Step) -> Append:
+    def _prepare(self, step: PendingAppend) -> Append:
         self._step = step
         self._derived = seen = self._derive(step)
         self._append = append = append_of(self, self._driver, step, seen)
         return append
 
-    def _derive(self, step: Step) -> Derived:
+    def _derive(self, step: PendingAppend) -> Derived:
         secret = self._driver.machine.secret
         return derived(self.state, step, was_closed=self._was_closed, priority=self.priority, secret=secret)
 
@@ -422,7 +424,7 @@ class Driven:
         else:
             self._lost(outcome)
 
-    def _passed(self, outcome: Outcome, step: Step, append: Append) -> None:
+    def _passed(self, outcome: Outcome, step: PendingAppend, append: Append) -> None:
         """Take note that an append is durable."""
         reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
         self._refusals = 0
@@ -453,7 +455,7 @@ class Driven:
         if self.id in listeners.waiting and (head := self.head()) is not None:
             listeners.committed(head)
 
-    def _done(self, step: Step, secrets: dict[str, str]) -> None:
+    def _done(self, step: PendingAppend, secrets: dict[str, str]) -> None:
         """Act upon a step that will not be taken back, and go on."""
         state = self.state
         state.journal.keep()
@@ -481,7 +483,7 @@ class Driven:
         if self._append is None and not self.dropped:
             self.feed(cmd.Wake())
 
-    def _act(self, step: Step, secrets: dict[str, str]) -> None:
+    def _act(self, step: PendingAppend, secrets: dict[str, str]) -> None:
         """Do what the events ask of the world."""
         if self.calls:
             for event in step.events:
@@ -499,7 +501,7 @@ class Driven:
                 case _:
                     pass  # rows and messages were written with the events
 
-    def _uninformed(self, outcome: Outcome, step: Step) -> None:
+    def _uninformed(self, outcome: Outcome, step: PendingAppend) -> None:
         """Decide again, with the commands that the last decision did not know of."""
         self._refusals += 1
         self._take_back()
@@ -516,7 +518,7 @@ class Driven:
             _log.warning("lease_lost execution=%s epoch=%d", self.id, self.epoch)
         self.drop()
 
-    def _failed(self, error: StoreError, step: Step) -> None:
+    def _failed(self, error: StoreError, step: PendingAppend) -> None:
         if self.heard.unreadable is not None:  # found out while others were kept from sending more
             self._take_back()
             self._driver.hold_back(self, self.heard.unreadable)
@@ -566,7 +568,7 @@ class Driven:
 
     # Rest and end
 
-    def _nothing_changed(self, step: Step) -> None:
+    def _nothing_changed(self, step: PendingAppend) -> None:
         """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
         self.state.journal.keep()
         if self.heard.noted < self.heard.seen or self._is_overdue(step.at):
@@ -626,9 +628,9 @@ class Driven:
             paused_at=(paused_at or self.paused_at) if append.status == "paused" else None,
         )
 
-    def keep(self) -> Kept:
+    def keep(self) -> CachedState:
         """Return the state with all that is needed to go on from it."""
-        return Kept(self.state, self.last_seq, self.last_epoch, self.snapshot_seq, self._size, self._last_at)
+        return CachedState(self.state, self.last_seq, self.last_epoch, self.snapshot_seq, self._size, self._last_at)
 
     def drop(self) -> None:
         """Let go of the execution: it is somebody else's now."""
@@ -682,7 +684,7 @@ class Driven:
         if any(map(self._driver.caller.has_place, types)):  # it is about to have its turn
             self._line.since = now
             return False
-        self._write(Step([], [], [], Rest(wake_at=due, missing=types), self._now()))
+        self._write(PendingAppend([], [], [], Rest(wake_at=due, missing=types), self._now()))
         return True
 
     def _drained_by(self) -> int:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution, ExecutionStatus
     from layover.ports.records import Message, PointChange
     from layover.runtime.dispatch.driver import Driver
-    from layover.runtime.execution.active_execution import Driven
-    from layover.runtime.execution.pending_append import Step
+    from layover.runtime.execution.active_execution import ActiveExecution
+    from layover.runtime.execution.pending_append import PendingAppend
 
 
 class Derived(NamedTuple):
@@ -46,7 +46,7 @@ _NOTHING: Final = Derived((), (), (), {}, None)
 
 
 def derived(
-    state: Execution, step: Step, *, was_closed: bool, priority: int, secret: Callable[[int], bytes]
+    state: Execution, step: PendingAppend, *, was_closed: bool, priority: int, secret: Callable[[int], bytes]
 ) -> Derived:
     """Return what follows from the events of a step."""
     facts = state.facts
@@ -81,7 +81,7 @@ def is_limited(state: Execution) -> bool:
     return settings.concurrency is not None or settings.rate is not None
 
 
-def append_of(driven: Driven, driver: Driver, step: Step, seen: Derived) -> Append:
+def append_of(driven: ActiveExecution, driver: Driver, step: PendingAppend, seen: Derived) -> Append:
     """Return all that is written for a step, with what waited to be written before it."""
     state, unwritten, settings = driven.state, driven.unwritten, driver.settings
     last_seq, count, resting = driven.last_seq, len(step.events) + unwritten.count, step.rest is not None
@@ -135,7 +135,7 @@ def is_progress(events: Sequence[AnyEvent]) -> bool:
     return any(not isinstance(event, _TAKEN_UP) for event in events)
 
 
-def _snapshot(driven: Driven, grown: int, most: int) -> bytes | None:
+def _snapshot(driven: ActiveExecution, grown: int, most: int) -> bytes | None:
     """Return the state as bytes, if reading them is less than reading by how much the log has grown."""
     state = driven.state
     if state.facts.closed or grown < len(state.nodes) + len(state.halted):

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from layover.runtime.calls.node_runner import Caller
+    from layover.runtime.calls.node_runner import NodeRunner
 
 
-class _NoPlaces:
+class _NoSlots:
     """There is no place for any call, so that nodes which make one are queued."""
 
     def take(self, node_type: str) -> bool:  # noqa: ARG002 - whatever it is
         return False
 
 
-NO_PLACES: Final = _NoPlaces()
+NO_PLACES: Final = _NoSlots()
 
 
-class Places:
+class CallSlots:
     """What the engine asks for a place; a decision that is taken back gives all of its places back."""
 
     __slots__ = ("_caller", "_reserved", "_taken", "closed")
 
-    def __init__(self, caller: Caller, *, closed: bool) -> None:
+    def __init__(self, caller: NodeRunner, *, closed: bool) -> None:
         self._caller = caller
         self._taken: dict[str, int] = {}
         self._reserved: dict[str, int] | None = None

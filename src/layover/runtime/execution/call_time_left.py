@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from layover.runtime.calls.node_runner import CallOut
 
 
-class Spared:
+class CallsWithTimeLeft:
     """The calls of one execution that have time left; it is asked for those whose time is up by the log."""
 
     __slots__ = ("_calls", "_running")

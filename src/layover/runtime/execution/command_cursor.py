@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover.heard")
 
 
-class Heard:
+class CommandCursor:
     """How far its queue has been read, and how far that is in its log; some may have been heard of ahead of others.
 
     It is read up to the first command that this release cannot read: that one and all behind it are for another.

@@ -23,7 +23,7 @@ class Superseded(LayoverError):  # noqa: N818 - it says what the call is
         super().__init__("Nobody waits for this call any more.")
 
 
-class Writers:
+class DurabilityWaiters:
     """Who waits, and for what to be written."""
 
     __slots__ = ("waiting",)
@@ -58,4 +58,4 @@ class Writers:
         self.waiting.clear()
 
 
-NO_WRITERS: Final = Writers()  # for those whose calls have said nothing: nobody is ever added to it
+NO_WRITERS: Final = DurabilityWaiters()  # for those whose calls have said nothing: nobody is ever added to it

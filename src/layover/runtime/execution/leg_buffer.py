@@ -26,7 +26,7 @@ class _Stretch:
         self.parts: list[bytes] = []
 
 
-class Unwritten:
+class LegBuffer:
     """The events of one execution that wait, by the moments at which they happened."""
 
     __slots__ = ("_stretches", "count", "size")
@@ -66,4 +66,4 @@ class Unwritten:
         return self._stretches[0].at
 
 
-NOTHING_UNWRITTEN: Final = Unwritten()  # for those that write every step: nothing is ever added to it
+NOTHING_UNWRITTEN: Final = LegBuffer()  # for those that write every step: nothing is ever added to it

@@ -18,7 +18,7 @@ OWN = (
 )
 
 
-class Step(NamedTuple):
+class PendingAppend(NamedTuple):
     """A decision: what it was made of, and what it leads to."""
 
     tried: list[cmd.AnyCommand]

@@ -13,7 +13,7 @@ from layover.core.engine.codec import decode_events, decode_state
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import Execution
 from layover.ports.errors import StoreError
-from layover.runtime.execution.state_cache import Kept
+from layover.runtime.execution.state_cache import CachedState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -29,7 +29,7 @@ _LARGE: Final = 262_144  # bytes that are not decoded on the event loop
 _AT_ONCE: Final = 20_000  # events of logs that are loaded together
 
 
-async def state_from(loaded: Loaded, plan: Plan) -> Kept:
+async def state_from(loaded: Loaded, plan: Plan) -> CachedState:
     """Return the state that a snapshot and the entries after it add up to."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
     state, snapshot_seq = Execution(plan), -1
@@ -52,7 +52,7 @@ async def state_from(loaded: Loaded, plan: Plan) -> Kept:
             code="corrupt_log",
         )
     last_at = loaded.entries[-1].at if loaded.entries else 0
-    return Kept(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)
+    return CachedState(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)
 
 
 class Slice(NamedTuple):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution
 
 
-class Line:
+class SlotQueue:
     """Who is next. It is made from the state and made again from it, so it can be behind but never wrong."""
 
     __slots__ = ("_names", "_state", "since")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Head
 
 
-class Kept(NamedTuple):
+class CachedState(NamedTuple):
     """A state, and how much of the log it stands for."""
 
     state: Execution
@@ -35,10 +35,10 @@ class StateCache:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._kept: OrderedDict[str, CachedState] = OrderedDict()
         self.size = 0
 
-    def put(self, execution_id: str, kept: Kept) -> None:
+    def put(self, execution_id: str, kept: CachedState) -> None:
         """Keep a state, and let go of those that were not used for longest."""
         self._drop(execution_id)
         self._kept[execution_id] = kept
@@ -47,7 +47,7 @@ class StateCache:
             _, oldest = self._kept.popitem(last=False)
             self.size -= _memory(oldest)
 
-    def take(self, head: Head) -> Kept | None:
+    def take(self, head: Head) -> CachedState | None:
         """Return a state that is still what the log says; it belongs to whoever took it."""
         kept = self._drop(head.execution_id)
         if kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch):
@@ -57,19 +57,19 @@ class StateCache:
     def __contains__(self, execution_id: str) -> bool:
         return execution_id in self._kept
 
-    def peek(self, head: Head) -> Kept | None:
+    def peek(self, head: Head) -> CachedState | None:
         """Return a state that is still what the log says, to be read at once: it stays here, for the next to take."""
         kept = self._kept.get(head.execution_id)
         if kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch):
             return None
         return kept
 
-    def _drop(self, execution_id: str) -> Kept | None:
+    def _drop(self, execution_id: str) -> CachedState | None:
         kept = self._kept.pop(execution_id, None)
         if kept is not None:
             self.size -= _memory(kept)
         return kept
 
 
-def _memory(kept: Kept) -> int:
+def _memory(kept: CachedState) -> int:
     return _BY_ITSELF + _PER_BYTE * kept.size

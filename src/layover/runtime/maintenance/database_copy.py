@@ -64,7 +64,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
     """What of a copy is there already: all versions of it, and of the rest what comes first, up to the names here."""
 
     versions: frozenset[tuple[str, int]] = frozenset()
@@ -122,7 +122,7 @@ def as_moved(whole: Whole) -> Whole:
     return replace(whole, row=replace(whole.row, head=replace(head, owner=None, wake_at=wake_at)))
 
 
-async def begun(source: Store, target: Store, tell: Tell) -> Begun:
+async def begun(source: Store, target: Store, tell: Tell) -> CopyProgress:
     """Return how much of the source is in the target; NotACopy if there is anything else in it."""
     known = {(one.workflow, one.number): one async for one in _versions(source)}
     versions = [one async for one in _versions(target)]
@@ -142,7 +142,7 @@ async def begun(source: Store, target: Store, tell: Tell) -> Begun:
         if last := await _last_of_first_part(one.each(source), one.each(target), one.name):
             shared[what] = last
     names = frozenset((version.workflow, version.number) for version in versions)
-    return Begun(versions=names, execution=execution, shared=shared)
+    return CopyProgress(versions=names, execution=execution, shared=shared)
 
 
 async def check_empty(target: Store) -> None:
@@ -154,7 +154,7 @@ async def check_empty(target: Store) -> None:
             raise NotEmpty("The target is not empty.")
 
 
-async def copy(source: Store, target: Store, after: Begun, tell: Tell) -> int:
+async def copy(source: Store, target: Store, after: CopyProgress, tell: Tell) -> int:
     """Write everything into the target that is not there yet; return how many executions that were."""
     async for version in _versions(source):
         if (version.workflow, version.number) not in after.versions:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from layover.core.approval_rules import Person, Refusal, Rules, check_delegation
+from layover.core.approval_rules import ApprovalRules, Person, Refusal, check_delegation
 from layover.core.context_ids import MalformedContextId, parse_context_id
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
@@ -28,7 +28,7 @@ from layover.ports.records import CLOSED, Claim, Claims, Command, Enqueue
 from layover.runtime.errors import AnswerRefused, UnknownExecution, UnknownNode, WrongState
 from layover.runtime.ids import checked_id, is_point_id
 from layover.runtime.operations.executions import Executions
-from layover.runtime.operations.timeouts import WaitLimit
+from layover.runtime.operations.timeouts import WaitTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution as State
     from layover.ports.records import AuditEntry, Head, PointRow, Reserved
     from layover.runtime.dispatch.driver import Driver
-    from layover.runtime.execution.state_cache import Kept
+    from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.queries.views import Execution
 
 _A_PAGE = 1_000
@@ -48,7 +48,7 @@ class Act(NamedTuple):
 
     source: str = ""
     audit: AuditEntry | None = None
-    within: WaitLimit | None = None
+    within: WaitTimeout | None = None
 
 
 class Control(Executions):
@@ -62,7 +62,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Hold an execution: nothing starts from now on, and what is running comes to its end.
 
@@ -85,7 +85,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Let an execution go on; the data becomes part of its variables."""
         given = cast("dict[str, object]", plain(data or {}))
@@ -100,7 +100,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """End an execution."""
         act = _act("cancel", by, key, audit, within)
@@ -115,7 +115,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Go on with a failed execution, or with what waits for an operator, from what failed."""
         act = _act("retry", by, key, audit, within)
@@ -130,7 +130,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
         act = _act("rewind", by, key, audit, within)
@@ -202,7 +202,7 @@ class Control(Executions):
         roles: tuple[str, ...] = (),
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Let somebody else decide at an approval in one's place."""
         act = _act(f"delegate:{point}", by, key, audit, within)
@@ -212,7 +212,7 @@ class Control(Executions):
         _check_open(row)
         if row.point.kind != "approval":
             raise AnswerRefused("not_answerable", f"Nobody decides at a {row.point.kind}.")
-        found = check_delegation(row.point.rules or Rules(), Person(by, roles), row.point.decisions, to)
+        found = check_delegation(row.point.rules or ApprovalRules(), Person(by, roles), row.point.decisions, to)
         if isinstance(found, Refusal):
             raise AnswerRefused(found.code, found.message)
         return await self._send(row.execution_id, cmd.Delegate(point=point, by=by, roles=roles, to=to), act)
@@ -225,7 +225,7 @@ class Control(Executions):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Give up waiting at a pause point; its node fails."""
         act = _act(f"cancel_point:{point}", by, key, audit, within)
@@ -300,16 +300,16 @@ class Control(Executions):
 
     async def _until(self, execution_id: str, act: Act, wanted: Callable[[Head], bool]) -> None:
         """Wait until an execution is as wanted, or for as long as whoever acts upon it does."""
-        limit = act.within if act.within is not None else WaitLimit(self.instance.settings.act_wait / 1000)
+        limit = act.within if act.within is not None else WaitTimeout(self.instance.settings.act_wait / 1000)
         await limit.keep(self.instance.listeners.until(execution_id, wanted))
 
-    async def _reopen(self, head: Head, kept: Kept, command: cmd.Retry | cmd.Rewind, act: Act) -> Execution:
+    async def _reopen(self, head: Head, kept: CachedState, command: cmd.Retry | cmd.Rewind, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
         seen = await self.instance.critical.run(self._take_up(head, kept, command, act))
         await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
 
-    async def _take_up(self, head: Head, kept: Kept, command: cmd.Retry | cmd.Rewind, act: Act) -> int:
+    async def _take_up(self, head: Head, kept: CachedState, command: cmd.Retry | cmd.Rewind, act: Act) -> int:
         """Claim a closed execution and drive it with a command; return how far its log went before."""
         instance = self.instance
         now = await instance.driver.claiming_time()
@@ -340,7 +340,7 @@ class Control(Executions):
             raise refused  # somebody else has done it meanwhile
         return claimed.head.last_seq
 
-    async def _loaded(self, execution_id: str) -> Kept:
+    async def _loaded(self, execution_id: str) -> CachedState:
         """Return an execution as the store has it."""
         (loaded,) = await self.instance.store.load([execution_id])
         if loaded is None:
@@ -369,7 +369,7 @@ def _act(
     by: str | None,
     key: str | None,
     audit: AuditEntry | None = None,
-    within: WaitLimit | None = None,
+    within: WaitTimeout | None = None,
 ) -> Act:
     """Return what goes with a command of somebody; without a key it is another one each time."""
     if key is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.approval_rules import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.core.definitions.node_types import WaitSignal
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import refusal
@@ -111,7 +111,7 @@ class DryRun:
         approved, comment = decision.get("approved"), decision.get("comment", "dry run")
         if not isinstance(approved, bool) or not isinstance(comment, str):
             raise AnswerRefused("invalid_answer", f"The answer for `{point.node}` says not whether it is approved.")
-        rules = point.rules or Rules()
+        rules = point.rules or ApprovalRules()
         for user in _people(rules):
             open_point = self.state.points.get(point.id)
             if open_point is None or open_point.status != "open":
@@ -171,7 +171,7 @@ class DryRun:
         journal.note = bounded
 
 
-def _people(rules: Rules) -> Iterator[str]:
+def _people(rules: ApprovalRules) -> Iterator[str]:
     """Return who may decide, in their order: those who are named, and as many others as are needed."""
     yield from (name for name in (*rules.users, *rules.escalated_users) if name != rules.requester)
     if rules.roles or rules.escalated_roles or not rules.users:

@@ -30,8 +30,8 @@ from layover.runtime.operations.start_options import check_options
 from layover.runtime.operations.starter import check_input
 from layover.runtime.operations.stuck_executions import until_unless_stuck
 from layover.runtime.plans import held_because
-from layover.runtime.queries.queries import Readings
-from layover.runtime.queries.search import Found, find
+from layover.runtime.queries.queries import Queries
+from layover.runtime.queries.search import SearchPage, find
 from layover.runtime.queries.views import Execution, execution_view
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Execution as State
     from layover.ports.access import Standing
     from layover.ports.records import AuditEntry, ExecutionRow, Outcome
-    from layover.runtime.execution.active_execution import Driven
+    from layover.runtime.execution.active_execution import ActiveExecution
     from layover.runtime.instance import Instance
-    from layover.runtime.operations.starter import Begun
+    from layover.runtime.operations.starter import StartedExecution
 
 Until: TypeAlias = Literal["rest", "people", "end"]
 
@@ -71,14 +71,14 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     event: AnyEvent
 
 
-class Asked(NamedTuple):
+class StartRequest(NamedTuple):
     """What a start that may have been made before asks for."""
 
     key: str | None
     input: object
 
 
-class Executions(Readings):
+class Executions(Queries):
     """What an engine offers about single executions and lists of them."""
 
     async def start(  # noqa: PLR0913 - each is named where it is given
@@ -109,7 +109,7 @@ class Executions(Readings):
         except (UnknownWorkflow, WorkflowInactive):  # it may have been started while the workflow could be
             if on_conflict == "reject" or await instance.store.get(execution_id) is None:
                 raise
-            return await self._existing(execution_id, on_conflict, wait, Asked(key, plain(given)))
+            return await self._existing(execution_id, on_conflict, wait, StartRequest(key, plain(given)))
         value = plain(given)
         check_input(plan, value)
         delay = _milliseconds(chosen.delay)
@@ -138,7 +138,7 @@ class Executions(Readings):
             paused_by=held.by or None if held is not None else None,
         )
         driver = instance.driver
-        asked = Asked(key, value)
+        asked = StartRequest(key, value)
         if execution_id in driver.driven and await driver.is_begun(execution_id):
             return await self._existing(execution_id, on_conflict, wait, asked)
         begun = instance.beginning.begin(plan, new, create, audit)
@@ -158,7 +158,7 @@ class Executions(Readings):
             return await self._existing(execution_id, "return", wait)  # it goes on later, or elsewhere
         return confirmed.view
 
-    async def _held_back(self, begun: Begun, held: Standing | None, *, delayed: bool) -> Outcome:
+    async def _held_back(self, begun: StartedExecution, held: Standing | None, *, delayed: bool) -> Outcome:
         """Wait until an execution exists that limits or a paused workflow hold back; see whether it may start now."""
         beginning = self.instance.beginning
         outcome = await begun.driven.created
@@ -176,7 +176,7 @@ class Executions(Readings):
         return outcome
 
     async def _existing(
-        self, execution_id: str, on_conflict: str, wait: Until | None, asked: Asked | None = None
+        self, execution_id: str, on_conflict: str, wait: Until | None, asked: StartRequest | None = None
     ) -> Execution:
         """Return the execution that has an id already, or refuse to begin another."""
         if on_conflict == "reject":
@@ -269,7 +269,7 @@ class Executions(Readings):
         conditions: Sequence[str] = (),
         after: tuple[int, str] | None = None,
         limit: int = 100,
-    ) -> Found:
+    ) -> SearchPage:
         """Return executions as `list` does, but look only for so long: there may be fewer of them, or none.
 
         What is found says where to go on; if it does not, nothing is left.
@@ -291,7 +291,7 @@ class Executions(Readings):
         return [one for one in found if one.seq >= since][:limit]
 
 
-async def _creation_of(driven: Driven) -> Outcome:
+async def _creation_of(driven: ActiveExecution) -> Outcome:
     """Wait until it is known what became of a creation; it goes on if the caller gives up."""
     try:
         return await driven.created
@@ -315,7 +315,7 @@ class _Confirmed:
         self._wait = wait
         self.view: Execution | None = None
 
-    def __call__(self, driven: Driven) -> None:
+    def __call__(self, driven: ActiveExecution) -> None:
         """Keep the view of the first confirmed state that the caller waits for."""
         if self.view is None and (self._wait is None or _is_over(driven.state, self._wait)):
             head, finished_at = driven.head(), driven.finished_at

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Admission, AuditEntry, Message
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
-    from layover.runtime.execution.active_execution import Driven
+    from layover.runtime.execution.active_execution import ActiveExecution
     from layover.runtime.execution.outbox_messages import Start
     from layover.runtime.plans import Plans, Startable
 
@@ -40,15 +40,15 @@ _DEEPEST = 100  # of children of children: a workflow that starts itself for eve
 _BEHIND_ALL = 2**62
 
 
-class Begun(NamedTuple):
+class StartedExecution(NamedTuple):
     """An execution that is being begun; with a wish, it starts when its limits let it."""
 
-    driven: Driven
+    driven: ActiveExecution
     wish: Wish | None = None
     message: Message | None = None
 
 
-class Beginning:
+class Starter:
     """Begins executions."""
 
     def __init__(self, store: Store, driver: Driver, plans: Plans) -> None:
@@ -56,15 +56,17 @@ class Beginning:
         self._driver = driver
         self._plans = plans
 
-    def begin(self, plan: Plan, new: NewExecution, create: cmd.Create, audit: AuditEntry | None = None) -> Begun:
+    def begin(
+        self, plan: Plan, new: NewExecution, create: cmd.Create, audit: AuditEntry | None = None
+    ) -> StartedExecution:
         """Begin an execution whose input fits; it is durable when its `created` says so."""
         wish = wish_of(plan, create, new.priority, new.created_at)
         if wish is None:
-            return Begun(self._driver.create(plan, new, create, audit=audit))
+            return StartedExecution(self._driver.create(plan, new, create, audit=audit))
         due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
         message = admit_message(wish, _BEHIND_ALL, due_at)
         driven = self._driver.create(plan, new, replace(create, hold=True), message, audit)
-        return Begun(driven, wish, message)
+        return StartedExecution(driven, wish, message)
 
     def ask_again(self, state: Execution, priority: int) -> Message | None:
         """Return the message by which an execution asks once more that was closed before its limits let it start."""

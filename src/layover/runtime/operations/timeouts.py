@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class WaitLimit(NamedTuple):
+class WaitTimeout(NamedTuple):
     """So many seconds, and no longer once `over` is set."""
 
     seconds: float

@@ -42,7 +42,7 @@ _HELD = ("pausing", "paused")  # the gate is closed, unless it is `paused` for p
 _OPEN = ("pending", "running", "waiting", *_HELD)
 
 
-class WorkflowMoved(msgspec.Struct, frozen=True, kw_only=True):
+class WorkflowStatusChange(msgspec.Struct, frozen=True, kw_only=True):
     """How a workflow stands, and how many of its executions were told; if there are `more`, another call goes on."""
 
     standing: Standing
@@ -50,7 +50,7 @@ class WorkflowMoved(msgspec.Struct, frozen=True, kw_only=True):
     more: bool = False
 
 
-class Standings(Workflows):
+class WorkflowStatuses(Workflows):
     """What an engine lets people do to whole workflows."""
 
     async def standing(self, workflow: str) -> Standing:
@@ -88,7 +88,7 @@ class Standings(Workflows):
         running: bool = False,
         by: str | None = None,
         audit: AuditEntry | None = None,
-    ) -> WorkflowMoved:
+    ) -> WorkflowStatusChange:
         """Hold what starts from now on, and (`running`) pause what has begun; the first reason is kept."""
         standing = await self.standing(workflow)
         if standing.state == "inactive":
@@ -96,13 +96,13 @@ class Standings(Workflows):
         if standing.state != "paused":
             standing = await self._note(_changed(standing, "paused", reason, by, self.instance.clock.now()), audit)
         if not running:
-            return WorkflowMoved(standing=standing)
+            return WorkflowStatusChange(standing=standing)
         pause = cmd.Pause(reason=held_because(standing), by=by)
         return await self._move(standing, pause, lambda gate: gate.is_open, audit)
 
     async def resume_workflow(
         self, workflow: str, *, by: str | None = None, audit: AuditEntry | None = None
-    ) -> WorkflowMoved:
+    ) -> WorkflowStatusChange:
         """Hold nothing that starts from now on, and resume what is held because its workflow was paused."""
         standing = await self.standing(workflow)
         if standing.state == "paused":
@@ -126,7 +126,7 @@ class Standings(Workflows):
         command: cmd.Pause | cmd.Resume,
         wanted: Callable[[_Gate], bool],
         audit: AuditEntry | None,
-    ) -> WorkflowMoved:
+    ) -> WorkflowStatusChange:
         """Tell executions of a workflow something, as many as one call does; all of it is one act.
 
         Whoever notes the opposite meanwhile is later: then the rest is told nothing.
@@ -135,14 +135,14 @@ class Standings(Workflows):
         told, pauses = 0, standing.state == "paused"
         async for ids in self._those(standing.workflow, wanted):
             if told >= _MOST:
-                return WorkflowMoved(standing=standing, executions=told, more=True)
+                return WorkflowStatusChange(standing=standing, executions=told, more=True)
             commands = [Enqueue(execution_id=id_, kind=kind, body=body, audit=audit) for id_ in ids]
             while (taken := await self._told(commands, standing)) is None:
                 standing = await self.standing(standing.workflow)
                 if (standing.state == "paused") != pauses:
-                    return WorkflowMoved(standing=standing, executions=told)
+                    return WorkflowStatusChange(standing=standing, executions=told)
             told += taken
-        return WorkflowMoved(standing=standing, executions=told)
+        return WorkflowStatusChange(standing=standing, executions=told)
 
     async def _told(self, commands: list[Enqueue], standing: Standing) -> int | None:
         """Send commands while a workflow stands so; return how many were taken, or nothing if it no longer does."""

@@ -16,7 +16,7 @@ from layover.ports.records import PausedFilter, PointFilter
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.execution.replay import SLICE, batches
 from layover.runtime.ids import checked_id
-from layover.runtime.operations.workflow_status import Standings
+from layover.runtime.operations.workflow_status import WorkflowStatuses
 from layover.runtime.queries.answer_queue import positions
 from layover.runtime.queries.graphs import Graph, graph
 from layover.runtime.queries.views import Execution, context_of, execution_view
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from layover.ports.records import ExecutionRow, PointRow
-    from layover.runtime.execution.state_cache import Kept
+    from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.queries.legs import Leg
     from layover.runtime.queries.log_views import LogView
     from layover.runtime.queries.node_executions import NodeExecution
@@ -38,7 +38,7 @@ _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
 
 
-class Readings(Standings):
+class Queries(WorkflowStatuses):
     """What an engine tells about single executions, without changing anything."""
 
     async def get(self, execution_id: str) -> Execution:
@@ -195,7 +195,7 @@ class Readings(Standings):
                     reasons = (*reasons[:index], replace(reason, because=because), *reasons[index + 1 :])
         return own, reasons
 
-    async def _load(self, execution_id: str) -> tuple[ExecutionRow, Kept]:
+    async def _load(self, execution_id: str) -> tuple[ExecutionRow, CachedState]:
         """Return the row of an execution and the state that its log adds up to, both of the same moment."""
         id_ = checked_id(execution_id)
         (loaded,) = await self.instance.store.load([id_])
@@ -204,7 +204,7 @@ class Readings(Standings):
         return loaded, await self.instance.driver.state_of(loaded)
 
 
-def _viewed(row: ExecutionRow, kept: Kept) -> Execution:
+def _viewed(row: ExecutionRow, kept: CachedState) -> Execution:
     return execution_view(row.info, kept.state, row.finished_at, head=row.head, version=row.version)
 
 

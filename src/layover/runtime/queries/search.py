@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.conditions import Condition, InvalidCondition, as_containment, holds, parse_condition
-from layover.core.engine.scope_lookup import Names
+from layover.core.engine.scope_lookup import ScopeLookup
 from layover.core.input_index import fault_of, read_document
 from layover.core.payloads import PayloadNotJson, check_finite
 from layover.ports.records import ExecutionRow
@@ -35,7 +35,7 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _log = logging.getLogger("layover")
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchPage(msgspec.Struct, frozen=True):
     """Executions that were found, newest first, and the cursor to go on behind; there is none if nothing is left."""
 
     rows: tuple[ExecutionRow, ...]
@@ -44,22 +44,22 @@ class Found(msgspec.Struct, frozen=True):
 
 async def find(
     instance: Instance, wanted: ExecutionFilter, where: Mapping[str, object] | None, conditions: Sequence[str]
-) -> Found:
+) -> SearchPage:
     """Find executions that fit a filter, whose input contains something, and that fulfil conditions."""
     contains, others = as_containment([*_of_where(where), *_parsed(conditions)])
     of_input = tuple(condition for condition in others if condition.path[0] == "input")
     of_state = [condition for condition in others if condition.path[0] != "input"]
     chosen = replace(wanted, where=_document_of(contains), conditions=of_input)
     if wanted.limit <= 0:
-        return Found(())
+        return SearchPage(())
     if of_state:
         return await _find_by_state(instance, chosen, of_state)
     rows = await instance.store.page(replace(chosen, limit=chosen.limit + 1))
     listed = tuple(rows[: chosen.limit])
-    return Found(listed, _cursor(listed[-1]) if len(rows) > len(listed) else None)
+    return SearchPage(listed, _cursor(listed[-1]) if len(rows) > len(listed) else None)
 
 
-async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions: Sequence[Condition]) -> Found:
+async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions: Sequence[Condition]) -> SearchPage:
     found: list[ExecutionRow] = []
     after, events = wanted.after, _MOST_EVENTS
     for _ in range(_MOST_LOOKED_AT // _AT_ONCE):
@@ -72,13 +72,13 @@ async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions
         found += fitting[:room]
         if len(fitting) >= room:
             last = fitting[room - 1]
-            return Found(tuple(found), _cursor(last) if is_left or last is not looked_at[-1] else None)
+            return SearchPage(tuple(found), _cursor(last) if is_left or last is not looked_at[-1] else None)
         if not is_left:
-            return Found(tuple(found))
+            return SearchPage(tuple(found))
         after = _cursor(looked_at[-1])
         if events <= 0:
             break
-    return Found(tuple(found), after)
+    return SearchPage(tuple(found), after)
 
 
 def _with_events(rows: Sequence[ExecutionRow], most: int) -> Sequence[ExecutionRow]:
@@ -118,7 +118,7 @@ def _document(state: State) -> dict[str, object]:
     document: dict[str, object] = {
         "trigger": facts.trigger,
         "vars": (root.variables or {}) if root is not None else {},
-        "nodes": Names(state, "")["nodes"],
+        "nodes": ScopeLookup(state, "")["nodes"],
     }
     return {**document, "output": facts.output} if facts.closed == "completed" else document
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from layover.runtime.queries.graphs import Graph
     from layover.runtime.queries.legs import Leg
     from layover.runtime.queries.node_executions import NodeExecution
-    from layover.runtime.queries.search import Found
+    from layover.runtime.queries.search import SearchPage
     from layover.runtime.queries.views import Execution
     from layover.runtime.queries.why import Why
 
 T = TypeVar("T")
 
 
-class SyncReadings:
+class SyncQueries:
     """What can be asked without changing anything."""
 
     _engine: Engine
@@ -104,7 +104,7 @@ class SyncReadings:
         conditions: Sequence[str] = (),
         after: tuple[int, str] | None = None,
         limit: int = 100,
-    ) -> Found:
+    ) -> SearchPage:
         """Return executions as `list` does, but look only for so long: there may be fewer of them, or none."""
         return self._wait(
             self._engine.find(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.runtime.calls.threads import Work
     from layover.runtime.dispatch.driver import Driver
-    from layover.runtime.dispatch.standby import Standby
+    from layover.runtime.dispatch.standby import StandbyRenewer
     from layover.runtime.dispatch.watchdog import Watchdog
     from layover.testing.simulation.lives import Life
 
@@ -66,7 +66,7 @@ class SimulatedMachine(Machine):
     def watchdog(self, blocked_after: float) -> Watchdog | None:
         """Watch nothing: a loop that is blocked stands still as a whole."""
 
-    def standby(self, store: Store, driver: Driver) -> Standby | None:
+    def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
         """Renew nothing beside the event loop."""
 
 

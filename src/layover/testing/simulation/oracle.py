@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Entry, Reserved
     from layover.runtime.calls.node_runner import CallOut
     from layover.runtime.operations.signals import Delivered
-    from layover.runtime.operations.workflow_status import WorkflowMoved
+    from layover.runtime.operations.workflow_status import WorkflowStatusChange
     from layover.runtime.queries.views import Execution
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.promises import Reply
@@ -147,7 +147,7 @@ class Oracle:
         self.held.pop(id_, None)
         self._ordered.pop(id_, None)
 
-    def workflow_paused(self, workflow: str, moved: WorkflowMoved, known: Sequence[str]) -> None:
+    def workflow_paused(self, workflow: str, moved: WorkflowStatusChange, known: Sequence[str]) -> None:
         """Take note that somebody was told that a workflow is paused, and so is what was known to run of it."""
         if moved.standing.state != "paused":
             return

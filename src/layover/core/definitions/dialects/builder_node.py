@@ -24,7 +24,7 @@ _MARKS: Final = frozenset({*_IDS[:2], *_KINDS[:-1], *_CONFIGS, *_LABELS[1:], *RE
 _FOREIGN_KINDS: Final = frozenset({"pause-resume", "wait-events", "api-call", "publish-event", "custom-action"})
 
 
-class Sketch(msgspec.Struct, frozen=True, kw_only=True):
+class BuilderNode(msgspec.Struct, frozen=True, kw_only=True):
     """A node taken apart: what it is called, what it is, and its fields with those of its configuration."""
 
     origin: Tree
@@ -58,7 +58,7 @@ def is_builder_node(node: Tree) -> bool:
     return kind in _FOREIGN_KINDS or (kind == "pause" and "response" in node.value)
 
 
-def taken_apart(node: Tree) -> Sketch | Tree:
+def taken_apart(node: Tree) -> BuilderNode | Tree:
     """Take a node apart; one in our own form, or without an id, stays as it is."""
     if not isinstance(node.value, dict) or not (is_builder_node(node) or _category_of(node) == "trigger"):
         return node
@@ -77,7 +77,7 @@ def taken_apart(node: Tree) -> Sketch | Tree:
         fields["label"] = label
     kind = next((tree for tree in written if text_of(tree) and kebab(str(tree.value)) not in _CATEGORIES), None)
     category = next((word for tree in written if (word := kebab(text_of(tree) or "")) in _CATEGORIES), None)
-    return Sketch(
+    return BuilderNode(
         origin=node,
         name=name,
         kind=kebab(text_of(kind) or ""),
@@ -92,7 +92,7 @@ def _category_of(node: Tree) -> str:
     return kebab(text_of(node.get("type")) or "")
 
 
-def id_of(part: Sketch | Tree) -> str | None:
+def id_of(part: BuilderNode | Tree) -> str | None:
     """Return the id of a node, taken apart or not."""
     return text_of(part.get("id")) if isinstance(part, Tree) else text_of(part.name)
 
