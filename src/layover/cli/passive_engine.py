@@ -14,7 +14,7 @@ from layover.ports.records import CLOSED, PointFilter
 from layover.runtime.clock import Clock
 from layover.runtime.instance import Instance
 from layover.runtime.machine import Machine
-from layover.runtime.operations.signals import Outside
+from layover.runtime.operations.callbacks import Callbacks
 from layover.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from layover.runtime.queries.views import Execution
 
 
-class PassiveEngine(Outside):
+class PassiveEngine(Callbacks):
     """What the command line asks of a database, open from `async with` to its end."""
 
     def __init__(self, store: Inspectable, *, acts: bool) -> None:

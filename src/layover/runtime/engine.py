@@ -21,7 +21,7 @@ from layover.runtime.dispatch.lease_renewer import AFTER_FAILURE
 from layover.runtime.dispatch.service import Service
 from layover.runtime.instance import Instance
 from layover.runtime.machine import Machine
-from layover.runtime.operations.signals import Outside
+from layover.runtime.operations.callbacks import Callbacks
 from layover.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _PURGER = "purger"
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
-class Engine(Outside):
+class Engine(Callbacks):
     """A durable workflow engine on a store."""
 
     def __init__(
