@@ -60,8 +60,8 @@ MUTATIONS = [
     Mutation(
         "keep waiting points of a failed scope",
         "failures.py",
-        "    cancel_points(turn, path)\n    turn.emit(ev.ScopeClosed(node=scope.node",
-        "    turn.emit(ev.ScopeClosed(node=scope.node",
+        "    cancel_points(context, path)\n    context.emit(ev.ScopeClosed(node=scope.node",
+        "    context.emit(ev.ScopeClosed(node=scope.node",
     ),
     Mutation(
         "write a branch's variables through", "apply_nodes.py", '.node.type == "parallel"', '.node.type == "none"'
@@ -93,8 +93,8 @@ MUTATIONS = [
     Mutation(
         "answer no pause but the first",
         "decide.py",
-        "elif command.order not in (0, turn",
-        "elif command.order in (0, turn",
+        "elif command.order not in (0, context",
+        "elif command.order in (0, context",
     ),
     Mutation(
         "keep children held by another pause",
@@ -103,14 +103,14 @@ MUTATIONS = [
         "    # what held",
     ),
     Mutation(
-        "leave what had ended as it was", "decide.py", "if was_closed and not turn.state.facts.closed:", "if False:"
+        "leave what had ended as it was", "decide.py", "if was_closed and not context.state.facts.closed:", "if False:"
     ),
     Mutation("start what is held", "starting.py", "or facts.hold ", ""),
-    Mutation("start before its moment", "starting.py", "facts.start_at <= turn.now", "True"),
-    Mutation("admit again and again", "starting.py", "if turn.state.facts.hold:", "if True:"),
+    Mutation("start before its moment", "starting.py", "facts.start_at <= context.now", "True"),
+    Mutation("admit again and again", "starting.py", "if context.state.facts.hold:", "if True:"),
     Mutation("lose what a resume brought early", "apply_execution.py", "{**variables, **early}", "variables"),
     Mutation("call again who has replied", "recovery.py", 'point.status == "answered"', "False"),
-    Mutation("open another point for a lost call", "activate.py", " and not turn.state.node(name).point", ""),
+    Mutation("open another point for a lost call", "activate.py", " and not context.state.node(name).point", ""),
     Mutation(
         "leave a call out that nobody waits for",
         "rewind.py",
@@ -140,7 +140,9 @@ MUTATIONS = [
         "take up all branches at once", "containers.py", ").due_scopes and row.open_scopes < most", ").due_scopes"
     ),
     Mutation("keep what a container went on without", "halting.py", 'container.on_failure == "continue"', "False"),
-    Mutation("lose when a signal came", "signals.py", "turn.now if command.at is None else command.at", "turn.now"),
+    Mutation(
+        "lose when a signal came", "signals.py", "context.now if command.at is None else command.at", "context.now"
+    ),
 ]
 
 

@@ -365,7 +365,7 @@ class SyncEngine(SyncQueries):
 
     def _hurry(self) -> Callable[[], None]:
         """Return what has every call of a function stop at once."""
-        loop, caller = self._own.loop, self._engine.instance.caller
+        loop, caller = self._own.loop, self._engine.instance.node_runner
 
         def hurry() -> None:
             loop.call_soon_threadsafe(caller.hurry)

@@ -358,7 +358,7 @@ async def test_a_full_disk_is_told_at_once(tmp_path: Path) -> None:
         assert (refused.status, refused.code) == (503, "store_unavailable")
         assert refused.json["detail"].startswith("The disk of the database is full")
         assert "secret" not in refused.body.decode()
-        assert not engine.instance.driver.driven
+        assert not engine.instance.driver.active
 
 
 async def test_what_started_an_execution_can_be_given(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ class HandWoundLoop(asyncio.SelectorEventLoop):
 
 def beating(loop: HandWoundLoop, silent: list[float]) -> Heartbeat:
     """Return the pulse of a call that has begun."""
-    pulse = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
-    pulse.beat()
-    return pulse
+    heartbeat = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
+    heartbeat.beat()
+    return heartbeat
 
 
 @pytest.fixture
@@ -54,10 +54,10 @@ def test_silence_is_noticed_once(loop: HandWoundLoop) -> None:
 
 def test_a_beat_gives_the_whole_time_again(loop: HandWoundLoop) -> None:
     silent = list[float]()
-    pulse = beating(loop, silent)
+    heartbeat = beating(loop, silent)
     for _ in range(10):
         loop.skip(0.75)
-        pulse.beat()
+        heartbeat.beat()
     assert silent == []
     loop.skip(0.75)
     assert silent == []
@@ -74,8 +74,8 @@ def test_what_is_stopped_notices_nothing(loop: HandWoundLoop) -> None:
 
 def test_who_was_held_up_with_the_loop_may_still_beat(loop: HandWoundLoop) -> None:
     silent = list[float]()
-    pulse = beating(loop, silent)
-    loop.call_at(101.5, pulse.beat)  # it comes due behind the timer, and together with it if the loop is held up
+    heartbeat = beating(loop, silent)
+    loop.call_at(101.5, heartbeat.beat)  # it comes due behind the timer, and together with it if the loop is held up
     loop.skip(2)
     assert silent == []
     loop.skip(1)
@@ -84,10 +84,10 @@ def test_who_was_held_up_with_the_loop_may_still_beat(loop: HandWoundLoop) -> No
 
 def test_time_counts_from_the_first_beat_on(loop: HandWoundLoop) -> None:
     silent = list[float]()
-    pulse = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
+    heartbeat = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
     for _ in range(5):
         loop.skip(1)
-    pulse.beat()
+    heartbeat.beat()
     loop.skip(0.75)
     assert silent == []
     loop.skip(0.25)

@@ -70,7 +70,7 @@ async def _just_waited_for(_self: critical_sections.CriticalSections, section: A
 
 
 _OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
-_HAS_LEASE = "driven.has_lease() and "
+_HAS_LEASE = "active.has_lease() and "
 
 AREAS: dict[str, dict[str, list[Change]]] = {
     "leases": {
@@ -97,7 +97,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         ],
         "who stands still goes on with its calls *": [
             _edited(
-                node_runner.NodeRunner, "_may_still", ("driven.has_lease() or await driven.regains_lease()", "True")
+                node_runner.NodeRunner, "_may_still", ("active.has_lease() or await active.regains_lease()", "True")
             ),
             _edited(node_runner.NodeRunner, "_may_make", (_HAS_LEASE, "")),
         ],
@@ -138,7 +138,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 "start",
                 (
                     "return confirmed.view\n",
-                    "confirmed.view = None\n    confirmed(driven)\n    return confirmed.view\n",
+                    "confirmed.view = None\n    confirmed(active)\n    return confirmed.view\n",
                 ),
             )
         ],
@@ -259,7 +259,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
     },
     "threads": {
         "calls begin without a look at the lease": [_kept(node_runner.NodeRunner, "_may_make", lambda *_: True)],
-        "a place is never given back": [_edited(node_runner.NodeRunner, "give_back", ("self._free += places", "pass"))],
+        "a place is never given back": [_edited(node_runner.NodeRunner, "give_back", ("self._free += slots", "pass"))],
     },
     "services": {
         "a service ends with its first error *": [
@@ -279,7 +279,7 @@ class Unnoticed(NamedTuple):
 # Tried by `python tools/break_runtime.py --unnoticed`: one that is noticed by then belongs above.
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
-        [_edited(node_runner.NodeRunner, "_may_make", (" or driven.is_shut", ""))],
+        [_edited(node_runner.NodeRunner, "_may_make", (" or active.is_shut", ""))],
         "a pause has to come in the milliseconds when a lease is regained: see tests/runtime/dispatch/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(

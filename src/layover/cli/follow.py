@@ -182,7 +182,7 @@ class Following:
 
     def _is_at_rest(self, head: Head) -> bool:
         """Return whether nothing of an open execution is about to happen here: it waits, or lacks a function."""
-        can_run = self._engine.instance.caller.can_run
+        can_run = self._engine.instance.node_runner.can_run
         is_left = head.owner is None and any(not can_run(node_type) for node_type in head.missing)
         return (head.status in _RESTING or is_left) and head.commands_done >= head.commands_seq
 

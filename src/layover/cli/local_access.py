@@ -39,17 +39,17 @@ class LocalAccess:
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
         self._store = inspectable_store(db)
-        self._desk = PassiveEngine(self._store, acts=acts)
+        self._engine = PassiveEngine(self._store, acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:
-        await self._desk.__aenter__()
+        await self._engine.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._desk.__aexit__(kind, error, trace)
+        await self._engine.__aexit__(kind, error, trace)
 
     async def add(self, body: KeyBody) -> NewKey:
         """Make a key."""
@@ -59,7 +59,7 @@ class LocalAccess:
         lasts = _length(body.expires_in, "--expires-in", least=1) if body.expires_in is not None else None
         scopes = tuple(sorted(set(body.scopes))) if body.scopes is not None else None
         row, shown = made_key(
-            self._desk.instance.clock.now(),
+            self._engine.instance.clock.now(),
             name=body.name,
             user=body.user,
             roles=tuple(body.roles),
@@ -119,7 +119,7 @@ class LocalAccess:
         return found
 
     def _entry(self, act: str, target: str, **details: object) -> Entry:
-        now = self._desk.instance.clock.now()
+        now = self._engine.instance.clock.now()
         told = {name: value for name, value in details.items() if value is not None}
         return Entry(
             id=new_id(now),

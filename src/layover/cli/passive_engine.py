@@ -55,7 +55,7 @@ class PassiveEngine(Callbacks):
         instance, self._running = self.instance, None
         try:
             instance.driver.stop()
-            await instance.caller.stop(0)
+            await instance.node_runner.stop(0)
             await instance.committer.stop()
             await instance.driver.release_all()
         finally:

@@ -183,7 +183,7 @@ async def _run(wanted: Wanted) -> Ended:
             left = await _until_left(engine, following, wanted.timeout)
         finally:
             view.end()
-        out = engine.instance.caller.out
+        out = engine.instance.node_runner.out
         if left and out:
             note(f"Waiting for {plural(out, 'call')} to end; Ctrl-C leaves them at once.")
         last = await engine.get(execution.id)
@@ -218,7 +218,7 @@ async def _begun(engine: Engine, wanted: Wanted) -> Execution:
 async def _until_left(engine: Engine, following: Following, longest: float | None) -> str:
     """Follow until it is over, or somebody has enough; return why it was left, if not at its end."""
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    caller = engine.instance.caller
+    caller = engine.instance.node_runner
 
     def stop() -> None:
         if asked.is_set():

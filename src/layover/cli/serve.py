@@ -255,7 +255,7 @@ class _stopped_by_signals:  # noqa: N801 - it reads as what it does
         self._engine = engine
         self._serving = serving
         self._loop = asyncio.get_running_loop()
-        self._caller = engine.instance.caller
+        self._caller = engine.instance.node_runner
 
     def __enter__(self) -> None:
         for number in _STOPPING:

@@ -80,10 +80,10 @@ class Engine(Callbacks):
         retry, service = self._settings.lease_ttl / 1000 / AFTER_FAILURE, partial(Service, chance=self._machine.chance)
         self._services = [
             service("claimer", instance.claimer.run),
-            service("courier", instance.courier.run),
-            service("renewer", instance.keeper.renew, first_pause=retry, longest_pause=retry),
-            service("listener", instance.keeper.listen),
-            service(_PURGER, instance.janitor.run),
+            service("courier", instance.outbox_relay.run),
+            service("renewer", instance.lease_renewer.renew, first_pause=retry, longest_pause=retry),
+            service("listener", instance.lease_renewer.listen),
+            service(_PURGER, instance.purger.run),
         ]
         _log.info("engine_opened instance=%s", instance.id)
         return self
@@ -110,8 +110,8 @@ class Engine(Callbacks):
                 await self._wind_down(instance, seconds)
         except TimeoutError:
             _log.warning("stop_cut_short instance=%s", instance.id)
-            instance.caller.hurry()
-            instance.caller.dismiss()
+            instance.node_runner.hurry()
+            instance.node_runner.dismiss()
         finally:
             for service in self._services:
                 service.task.cancel()
@@ -133,14 +133,14 @@ class Engine(Callbacks):
         """Finish what is under way, in order, and give back everything."""
         for service in self._services:
             service.stop()
-        claimer, courier, *_ = self._services
+        claimer, outbox_relay, *_ = self._services
         await asyncio.wait([claimer.task])
         await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
-        await instance.caller.stop(grace)
+        await instance.node_runner.stop(grace)
         instance.driver.flush()
         await instance.committer.stop()
-        instance.courier.stop()
-        await asyncio.wait([courier.task])
+        instance.outbox_relay.stop()
+        await asyncio.wait([outbox_relay.task])
         await instance.committer.stop()  # what was delivered here may have led to more
         await instance.driver.release_all()
 
@@ -171,11 +171,11 @@ class Engine(Callbacks):
     async def serve(self) -> None:
         """Work until the process is told to stop (SIGINT, SIGTERM); told again, leave at once what is still running."""
         loop, asked = asyncio.get_running_loop(), asyncio.Event()
-        caller = self.instance.caller
+        node_runner = self.instance.node_runner
 
         def stop() -> None:
             if asked.is_set():
-                caller.hurry()
+                node_runner.hurry()
             asked.set()
 
         for number in _STOPPING:

@@ -44,10 +44,10 @@ class Instance:
         self.plans = Plans(store)
         self.listeners = Listeners(store, longest_pause=settings.wait_poll)
         self.log_views = LogViews(store, settings.log_view_bytes)
-        self.meters = Metrics()
+        self.metrics = Metrics()
         self.critical = CriticalSections()
-        self.committer = Committer(store, self.meters, settings.commit_bytes)
-        self.caller = NodeRunner(registry, settings, clock, machine)
+        self.committer = Committer(store, self.metrics, settings.commit_bytes)
+        self.node_runner = NodeRunner(registry, settings, clock, machine)
         self.driver = Driver(
             instance=self.id,
             store=store,
@@ -55,18 +55,18 @@ class Instance:
             clock=clock,
             settings=settings,
             committer=self.committer,
-            caller=self.caller,
+            node_runner=self.node_runner,
             listeners=self.listeners,
             plans=self.plans,
-            meters=self.meters,
+            metrics=self.metrics,
         )
         self.listeners.own_head = self.driver.own_head
-        self.beginning = Starter(store, self.driver, self.plans)
-        self.switchboard = SignalRouter(store, self.driver)
-        self.courier = OutboxRelay(store, self.driver, self.beginning, self.switchboard)
-        self.claimer = Claimer(store, self.driver, registry, self.meters)
-        self.keeper = LeaseRenewer(store, self.driver)
-        self.janitor = Purger(store, self.driver, self.plans)
+        self.starter = Starter(store, self.driver, self.plans)
+        self.signal_router = SignalRouter(store, self.driver)
+        self.outbox_relay = OutboxRelay(store, self.driver, self.starter, self.signal_router)
+        self.claimer = Claimer(store, self.driver, registry, self.metrics)
+        self.lease_renewer = LeaseRenewer(store, self.driver)
+        self.purger = Purger(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()
         if isinstance(store, Hints):
             self.driver.on_hint = store.tell
@@ -82,8 +82,8 @@ class Instance:
                 self.driver.hint(0)
             case "rest":
                 self.listeners.changed(hint.execution_id)
-            case "command" if hint.execution_id in self.driver.driven:
-                look = asyncio.get_running_loop().create_task(self.keeper.look([hint.execution_id]))
+            case "command" if hint.execution_id in self.driver.active:
+                look = asyncio.get_running_loop().create_task(self.lease_renewer.look([hint.execution_id]))
                 self._looks.add(look)
                 look.add_done_callback(self._looks.discard)
             case _:

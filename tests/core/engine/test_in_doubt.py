@@ -98,7 +98,7 @@ def test_a_store_can_tell_too_what_an_answer_has_to_be() -> None:
 
 def test_only_calls_that_had_started_are_in_doubt() -> None:
     flow = rehearse(NODES % "pause")
-    flow.places = NoPlace()
+    flow.slots = NoPlace()
     flow.send(Create(id="execution"))
     assert flow.send(Recover()) == []
 

@@ -26,11 +26,11 @@ async def test_no_more_calls_are_made_at_once_than_there_are_places(tmp_path: Pa
         await engine.register(EACH)
         started = await engine.start("flow", list(range(10)))
         running = await work.all_begun(3)
-        assert engine.instance.caller.out == 3
+        assert engine.instance.node_runner.out == 3
         for _ in range(7):
             running.pop(0).returns()
             running.append(await work.begun())
-            assert engine.instance.caller.out <= 3
+            assert engine.instance.node_runner.out <= 3
         for one in running:
             one.returns()
         await engine.wait(started.id)
@@ -131,13 +131,13 @@ async def test_nothing_is_kept_of_executions_that_no_longer_wait(tmp_path: Path)
         first = await engine.start("flow", [0])
         running = await work.begun()
         waiting = [await engine.start("flow", [0, 1]) for _ in range(5)]
-        assert engine.instance.caller.waiting == 5
+        assert engine.instance.node_runner.waiting == 5
         for execution in waiting:
             await engine.cancel(execution.id)
             await until(engine, execution.id, lambda head: head.owner is None)
-        while engine.instance.driver.driven.keys() != {first.id}:
+        while engine.instance.driver.active.keys() != {first.id}:
             await asyncio.to_thread(bool)
-        assert engine.instance.caller.waiting == 0
+        assert engine.instance.node_runner.waiting == 0
         running.returns()
         await engine.wait(first.id)
 

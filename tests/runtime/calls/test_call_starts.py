@@ -173,7 +173,7 @@ async def test_a_call_that_waits_behind_a_pause_disturbs_no_other_and_is_made_wh
             await standing.reached()
             assert (await engine.pause(started.id)).status == "pausing"
             standing.goes_on()
-            calls = engine.instance.driver.driven[started.id].calls
+            calls = engine.instance.driver.active[started.id].calls
             while calls["c:both.y"].held is None:
                 await asyncio.to_thread(bool)  # as long as it takes another thread to be heard
             assert late.attempts == []

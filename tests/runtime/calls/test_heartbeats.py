@@ -60,7 +60,7 @@ async def test_a_silent_call_is_tried_again_and_its_place_is_free(tmp_path: Path
     async with engine_at(tmp_path, work, calls=1) as engine:
         await engine.register(flow(call("a", heartbeat="20ms", retry={"max_attempts": 2, "delay": "1ms"})))
         assert (await engine.start("flow", wait="end")).output == 2
-        assert engine.instance.caller.out == 0
+        assert engine.instance.node_runner.out == 0
 
 
 @pytest.mark.parametrize("kind", ["async", "sync"])
@@ -88,10 +88,10 @@ async def test_signs_of_life_keep_a_call_alive(tmp_path: Path, sign: str, kind: 
         return "alive"
 
     def note(execution_id: str) -> None:
-        (out,) = engine.instance.driver.driven[execution_id].calls.values()
-        assert out.pulse is not None
-        assert out.pulse.beaten is not None
-        beaten.append(out.pulse.beaten)
+        (out,) = engine.instance.driver.active[execution_id].calls.values()
+        assert out.heartbeat is not None
+        assert out.heartbeat.beaten is not None
+        beaten.append(out.heartbeat.beaten)
 
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"

@@ -89,7 +89,7 @@ async def until(engine: Engine, execution_id: str, wanted: Callable[[list[ev.Any
 
 async def until_abandoned(engine: Engine, count: int) -> None:
     """Wait until so many threads are abandoned."""
-    while engine.instance.caller.threads.abandoned != count:
+    while engine.instance.node_runner.threads.abandoned != count:
         await asyncio.to_thread(bool)  # as long as it takes another thread to be heard
 
 
@@ -133,7 +133,7 @@ async def test_hung_threads_are_replaced_and_come_back(gate: Gate) -> None:
         return "well"
 
     async with virtual(time, gate, other, threads=2, abandoned_threads=2) as engine:
-        threads = engine.instance.caller.threads
+        threads = engine.instance.node_runner.threads
         await engine.register(flow(call("a", timeout="3s"), name="hangs"))
         await engine.register(flow(call("a", "other")))
         hung = [await engine.start("hangs") for _ in range(2)]
@@ -167,7 +167,7 @@ async def test_beyond_the_bound_hung_threads_are_missing_and_why_says_so(gate: G
         waiting = await engine.start("flow")
         why = await engine.why(waiting.id)
         assert "2 of 2 threads are held by calls that were given up" in why.summary
-        assert engine.instance.caller.threads.lacking == 2
+        assert engine.instance.node_runner.threads.lacking == 2
         gate.opened.set()
         assert await engine.result(waiting.id) == "well"
 
@@ -251,7 +251,7 @@ async def test_a_probe_that_is_not_async_finds_a_thread_though_its_function_need
     chosen = settings_with(threads=0)
     async with Engine(store_in(tmp_path), nodes=[Held()], probes={"work": looks}, settings=chosen) as again:
         assert await again.result(started.id) == "found"
-        assert again.instance.caller.threads.taken == 0
+        assert again.instance.node_runner.threads.taken == 0
 
 
 class Standing:

@@ -155,7 +155,7 @@ async def test_a_start_that_is_refused_for_good_says_why_and_leaves_nothing(tmp_
         await engine.register(flow(call("a")))
         with pytest.raises(StoreError, match="no room"):
             await engine.start("flow", {"text": "cursed"})
-        assert not engine.instance.driver.driven
+        assert not engine.instance.driver.active
         assert await engine.counts() == {}
 
 

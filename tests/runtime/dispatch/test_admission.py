@@ -68,7 +68,7 @@ async def test_what_waits_rests_and_why_names_the_limit_and_who_holds_it(tmp_pat
         for position, one in enumerate(waiting, start=1):
             head = await until(engine, one.id, lambda head: head.owner is None)
             assert (head.status, head.wake_at) == ("pending", None)
-            assert one.id not in engine.instance.driver.driven
+            assert one.id not in engine.instance.driver.active
             (reason,) = (await engine.why(one.id)).reasons
             assert reason.kind == "limit"
             assert reason.text == f"It is number {position} in line for the limit `flow/ann`, held by {holder.id}."
@@ -312,7 +312,7 @@ async def test_a_key_that_cannot_be_worked_out_is_an_invalid_input(tmp_path: Pat
             await engine.start("flow", {"client": "ann"})
         assert [place for place, _ in refused.value.errors] == [""]
         assert await engine.counts() == {}
-        assert not engine.instance.driver.driven
+        assert not engine.instance.driver.active
 
 
 # Children

@@ -113,7 +113,7 @@ async def test_a_start_whose_caller_was_cancelled_is_waited_for_by_others_under_
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        (driven,) = engine.instance.driver.driven.values()
+        (driven,) = engine.instance.driver.active.values()
         assert not driven.created.done()
         store.go.set()
         assert (await second).output == "well"

@@ -61,7 +61,7 @@ async def test_a_start_fails_at_once_and_leaves_nothing_while_what_runs_is_kept(
             with pytest.raises(StoreUnavailable) as refused:
                 await engine.start("flow", {"text": LARGE}, key="k")
             assert refused.value.code == "full"
-        assert list(engine.instance.driver.driven) == [running.id]
+        assert list(engine.instance.driver.active) == [running.id]
         assert len(await engine.list()) == 1
         await disk.make_room()
         assert await engine.result(running.id) == LARGE
@@ -90,7 +90,7 @@ async def test_whatever_is_asked_fails_at_once_and_can_be_asked_again(disk: Disk
             assert refused.value.code == "full"
         assert (await engine.get(asked.id)).status == "paused"
         await disk.make_room()
-        assert not engine.instance.driver.driven
+        assert not engine.instance.driver.active
         for act in acts:
             await act()
         assert (await engine.wait(asked.id)).output == {"text": LARGE}
@@ -137,7 +137,7 @@ async def test_a_start_that_is_durable_is_reported_although_its_limit_could_not_
         started = await engine.start("flow")
         assert started.status == "pending"
         clock.skip(engine, OWN_FOR)
-        engine.instance.courier.post([])
+        engine.instance.outbox_relay.post([])
         await until_status(engine, started.id, "paused")
         assert store.asked == 2
 

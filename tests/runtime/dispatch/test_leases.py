@@ -101,7 +101,7 @@ async def test_what_a_fenced_engine_reports_is_not_heard(tmp_path: Path) -> None
         lease = await steal(engine, started.id)
         running.returns("of no use")
         await engine.instance.driver.freed.wait()
-        assert started.id not in engine.instance.driver.driven
+        assert started.id not in engine.instance.driver.active
         assert await engine.history(started.id) == before
         await engine.instance.store.release("thief", [lease], 0)
         look(engine)
@@ -120,10 +120,10 @@ async def test_a_renewal_tells_what_was_lost_and_its_call_is_stopped(tmp_path: P
         kept, lost = await engine.start("flow"), await engine.start("flow")
         calls = {one.context.execution_id: one for one in await work.all_begun(2)}
         await steal(engine, lost.id)
-        await engine.instance.keeper.renew_once()
+        await engine.instance.lease_renewer.renew_once()
         await calls[lost.id].cancelled.wait()
         assert not calls[kept.id].cancelled.is_set()
-        assert list(engine.instance.driver.driven) == [kept.id]
+        assert list(engine.instance.driver.active) == [kept.id]
 
 
 async def test_renewal_moves_the_lease_on(tmp_path: Path) -> None:
@@ -135,12 +135,12 @@ async def test_renewal_moves_the_lease_on(tmp_path: Path) -> None:
         await work.begun()
         before = await until(engine, started.id, lambda head: head.owner is not None)
         clock.now += 20_000
-        await engine.instance.keeper.renew_once()
+        await engine.instance.lease_renewer.renew_once()
         after = await until(engine, started.id, lambda head: head.owner is not None)
         assert before.wake_at is not None
         assert after.wake_at is not None
         assert after.wake_at >= before.wake_at + 19_000
-        assert engine.instance.driver.driven[started.id].lease_until == after.wake_at
+        assert engine.instance.driver.active[started.id].lease_until == after.wake_at
 
 
 async def test_another_engine_takes_over_what_has_run_out_and_the_first_is_fenced(tmp_path: Path) -> None:
@@ -178,11 +178,11 @@ async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
         await engine.register(flow(fan_out(call("a")), end("${nodes.each}")))
         started = await engine.start("flow", [1, 2])
         await work.all_begun(2)
-        driven = engine.instance.driver.driven[started.id]
+        driven = engine.instance.driver.active[started.id]
         lease = await steal(engine, started.id)
         sleep(engine, clock, 60_000)
         assert not await driven.regains_lease()
-        assert started.id not in engine.instance.driver.driven
+        assert started.id not in engine.instance.driver.active
         await engine.instance.store.release("thief", [lease], 0)
         look(engine)
         for again in await work.all_begun(2):
@@ -307,7 +307,7 @@ async def test_what_is_claimed_by_a_reply_that_outlives_its_lease_is_driven_with
         taken = await engine.answer(row.point.id, {}, by="ann")
         assert taken.claimed is not None
         # Another claim may be on its way, and would take over what has no lease.
-        assert engine.instance.driver.driven[started.id].has_lease()
+        assert engine.instance.driver.active[started.id].has_lease()
         (await work.begun()).returns(1)
         assert await engine.result(started.id) == 1
         found = await engine.instance.store.get(started.id)
@@ -336,7 +336,7 @@ async def test_leases_are_renewed_while_a_function_holds_up_everything_else(tmp_
     renewed: list[bool] = []
 
     async def hog(context: NodeContext) -> int:
-        driven = engine.instance.driver.driven[context.execution_id]
+        driven = engine.instance.driver.active[context.execution_id]
         first, guard = driven.lease_until, time.monotonic() + 60
         while driven.lease_until < first + LEASE and time.monotonic() < guard:
             time.sleep(0.001)  # noqa: ASYNC251 - it holds on to the loop for longer than its lease
@@ -354,7 +354,7 @@ async def test_leases_are_not_renewed_for_ever_while_a_function_holds_up_everyth
 
     async def hog(context: NodeContext) -> int:
         guard = time.monotonic() + 60
-        driven = engine.instance.driver.driven[context.execution_id]
+        driven = engine.instance.driver.active[context.execution_id]
         while (engine.is_working or driven.has_lease()) and time.monotonic() < guard:
             time.sleep(0.001)  # noqa: ASYNC251 - it holds on to the loop
         seen.append(engine.is_working or driven.has_lease())

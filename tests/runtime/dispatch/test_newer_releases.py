@@ -175,7 +175,7 @@ async def test_a_message_that_is_not_known_is_left_to_those_who_know_it(tmp_path
         started = await engine.start("flow", wait="rest")
         mail = Message(sender=started.id, n=77, destination=started.id, kind="mail", body=b"{}", due_at=clock.now)
         await write(store, clock, started.id, messages=(mail,))
-        engine.instance.courier.post([mail])
+        engine.instance.outbox_relay.post([mail])
         while (outbox := await store.store.outbox(YEAR + clock.now, 10)).due[0].due_at == clock.now:
             pass  # it is looked at
         assert [(one.kind, one.due_at > clock.now) for one in outbox.due] == [("mail", True)]

@@ -43,7 +43,7 @@ PARENT = flow(child("a", "naps"), end("${nodes.a}"))
 
 def deliver_nothing(engine: Engine) -> None:
     """Leave whatever an engine writes from here on in the outbox, as if it had died at once."""
-    engine.instance.courier.stop()
+    engine.instance.outbox_relay.stop()
 
 
 async def all_arrived(engine: Engine, *ids: str) -> None:
@@ -152,7 +152,7 @@ async def test_a_child_is_one_although_its_start_arrives_twice_at_once(tmp_path:
         starts = await one.instance.store.outgoing(parent)
         assert [message.kind for message in starts] == ["start"]
         for engine in (one, two, one):
-            engine.instance.courier.post(starts)
+            engine.instance.outbox_relay.post(starts)
         assert await one.result(parent) == "done"
         assert len(await one.list(workflow="works")) == 1
     assert len(work.calls) == 1
@@ -163,9 +163,9 @@ async def test_a_start_that_arrives_again_begins_nothing(tmp_path: Path) -> None
     parent = await begun_and_left(tmp_path, clock, flow(call("a"), name="works"), flow(child("a", "works")))
     async with engine_on(clock.store(tmp_path), work) as engine:
         starts = await engine.instance.store.outgoing(parent)
-        engine.instance.courier.post(starts)
+        engine.instance.outbox_relay.post(starts)
         assert await engine.result(parent) == "done"
-        engine.instance.courier.post(starts)  # before it stops, it delivers what is at hand
+        engine.instance.outbox_relay.post(starts)  # before it stops, it delivers what is at hand
     assert len(work.calls) == 1
 
 
@@ -174,10 +174,10 @@ async def test_a_start_that_arrives_again_is_not_refused_by_a_later_version(tmp_
     parent = await begun_and_left(tmp_path, clock, NAPS, PARENT)
     async with engine_on(clock.store(tmp_path)) as engine:
         starts = await engine.instance.store.outgoing(parent)
-        engine.instance.courier.post(starts)
+        engine.instance.outbox_relay.post(starts)
         inner = await until_child(engine, child_id(parent, "a", 1), "waiting")
         await engine.register({**NAPS, "input": {"type": "object"}})
-        engine.instance.courier.post(starts)
+        engine.instance.outbox_relay.post(starts)
     async with engine_on(clock.store(tmp_path)) as engine:
         assert await told(engine, parent) == []
         assert (await engine.get(inner)).status == "waiting"
@@ -191,14 +191,14 @@ async def test_a_parent_hears_once_although_two_bring_it_the_same(tmp_path: Path
         await gone.register(flow(end("done"), name="quick"))
         deliver_nothing(gone)
         (start,) = await gone.instance.store.outgoing(parent)
-        await gone.instance.beginning.begin_child(parent, inner, msgspec.json.decode(start.body, type=Start))
+        await gone.instance.starter.begin_child(parent, inner, msgspec.json.decode(start.body, type=Start))
         await until_child(gone, inner, "completed")
     one, two = engine_on(clock.store(tmp_path)), engine_on(clock.store(tmp_path))
     async with one, two:
         reports = await one.instance.store.outgoing(inner)
         assert [message.kind for message in reports] == ["Report"]
         for engine in (one, two, one, two):
-            engine.instance.courier.post(reports)
+            engine.instance.outbox_relay.post(reports)
         await all_arrived(one, inner)
         await until(one, parent, lambda head: head.commands_done == 1 and head.owner is None)
     async with engine_on(clock.store(tmp_path)) as engine:
@@ -280,7 +280,7 @@ async def test_who_has_not_the_functions_of_a_child_begins_it_for_others(tmp_pat
     clock, work = HandWound(), Scripted("done")
     parent = await begun_and_left(tmp_path, clock, flow(call("a"), name="works"), flow(child("a", "works")))
     async with engine_on(clock.store(tmp_path)) as without:
-        without.instance.courier.post(await without.instance.store.outgoing(parent))
+        without.instance.outbox_relay.post(await without.instance.store.outgoing(parent))
         inner = child_id(parent, "a", 1)
         await until_child(without, inner, "waiting")
         assert [one.kind for one in (await without.why(parent)).reasons[0].because] == ["function"]

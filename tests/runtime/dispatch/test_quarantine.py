@@ -21,7 +21,7 @@ HELD = {"poll": 20, "command_poll": FAR, "lease_ttl": FAR, "jitter": False}
 
 async def lose(engine: Engine, execution_id: str, times: int) -> None:
     """Have an execution lose the engine, and others: each takes it over, and is never heard of again."""
-    engine.instance.driver.driven[execution_id].drop()
+    engine.instance.driver.active[execution_id].drop()
     for _ in range(times):
         row = await engine.instance.store.get(execution_id)
         assert row is not None
@@ -43,7 +43,7 @@ async def test_making_a_lost_call_again_is_no_progress_and_its_result_is(tmp_pat
         await engine.register(FLOW)
         started = await engine.start("flow")
         await work.begun()
-        engine.instance.driver.driven[started.id].drop()
+        engine.instance.driver.active[started.id].drop()
         clock.skip(engine, FAR + 1_000)
         again = await work.begun()
         assert again.context.attempt == 2
@@ -75,7 +75,7 @@ async def test_a_suspect_waits_until_nothing_else_is_driven_and_is_then_driven_a
         again = await work.begun()
         assert again.context.execution_id == suspect.id
         later = await engine.start("other")
-        assert list(engine.instance.driver.driven) == [suspect.id]
+        assert list(engine.instance.driver.active) == [suspect.id]
         again.returns(1)  # which is progress: others are let in again
         for one in await work.all_begun(2):
             one.returns(one.context.context_id)

@@ -126,7 +126,7 @@ async def test_a_call_does_not_time_out_because_the_calendar_is_set_forward(tmp_
         started = await engine.start("flow")
         first = await work.begun()
         engine.instance.clock.set(clock.now + HOUR)
-        engine.instance.driver.driven[started.id].feed(Wake())  # as an alarm does
+        engine.instance.driver.active[started.id].feed(Wake())  # as an alarm does
         first.returns(1)
         (await work.begun()).returns(2)
         assert (await engine.wait(started.id)).output == 2

@@ -45,7 +45,7 @@ async def _clean(engine: EngineOn) -> int:
     """Purge at the time that the store has."""
     instance = engine.instance
     instance.clock.set(await instance.store.now())
-    return await instance.janitor.clean()
+    return await instance.purger.clean()
 
 
 async def _delivered(engine: EngineOn) -> None:

@@ -23,7 +23,7 @@ async def _clean(engine: Engine) -> None:
     """Purge at the time that the store has."""
     instance = engine.instance
     instance.clock.set(await instance.store.now())
-    await instance.janitor.clean()
+    await instance.purger.clean()
 
 
 async def _act(engine: Engine, n: int, at: int) -> None:

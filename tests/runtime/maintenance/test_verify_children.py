@@ -72,10 +72,10 @@ async def left_behind(folder: Path, *, paused: bool = False) -> tuple[str, str]:
         if paused:
             started = await engine.start("flow", wait="rest")
             await until_child(engine, child_id(started.id, "a", 1), "waiting")
-            engine.instance.courier.stop()
+            engine.instance.outbox_relay.stop()
             await engine.pause(started.id)
         else:
-            engine.instance.courier.stop()
+            engine.instance.outbox_relay.stop()
             started = await engine.start("flow", wait="rest")
         return started.id, child_id(started.id, "a", 1)
 
@@ -91,7 +91,7 @@ async def test_a_message_to_a_child_that_is_lost_is_found(tmp_path: Path, *, pau
 async def test_word_of_the_end_that_is_lost_is_found(tmp_path: Path) -> None:
     parent, inner = await resting(tmp_path)
     async with engine_at(tmp_path) as engine:
-        engine.instance.courier.stop()
+        engine.instance.outbox_relay.stop()
         await engine.cancel(inner)
     assert await found(tmp_path) == []
     damaged(tmp_path, "DELETE FROM outbox WHERE sender = :id", of=inner)
@@ -101,7 +101,7 @@ async def test_word_of_the_end_that_is_lost_is_found(tmp_path: Path) -> None:
 async def test_word_of_a_pause_that_is_lost_is_found(tmp_path: Path) -> None:
     parent, inner = await left_behind(tmp_path, paused=True)
     async with engine_at(tmp_path) as engine:
-        engine.instance.courier.stop()
+        engine.instance.outbox_relay.stop()
         (pause,) = await engine.instance.store.outgoing(parent)
         wanted = Enqueue(execution_id=inner, kind=pause.kind, body=pause.body, source=parent, source_n=pause.n)
         await engine.instance.driver.send([wanted])

@@ -47,7 +47,7 @@ async def test_a_token_is_nowhere_but_where_it_was_sent(tmp_path: Path, caplog: 
         for token in tokens:
             assert token not in await refused(engine.call_back(token))
         shown = repr([[await engine.history(one.id), await engine.nodes(one.id)] for one in started])
-        shown += repr(engine.instance.driver.driven) + repr([await engine.points(one.id) for one in started])
+        shown += repr(engine.instance.driver.active) + repr([await engine.points(one.id) for one in started])
     files = await asyncio.to_thread(_contents, tmp_path)
     for token in tokens:
         assert token not in caplog.text

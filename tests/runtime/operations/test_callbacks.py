@@ -421,7 +421,7 @@ async def test_nothing_is_known_of_a_token_when_its_execution_is_gone(tmp_path: 
         assert await refused(engine.call_back(token)) == "token_used"
         clock.now += 2 * HOUR
         engine.instance.clock.set(clock.now)
-        assert await engine.instance.janitor.clean() == 1
+        assert await engine.instance.purger.clean() == 1
         assert await refused(engine.call_back(token)) == "unknown_token"
 
 

@@ -137,7 +137,7 @@ def side_by_side(**fields: object) -> dict[str, object]:
 async def pause_in_one_step(engine: Engine, store: Late, execution_id: str, *told: cmd.AnyCommand) -> None:
     """Have a pause decided together with something, which came before it while a commit was not answered."""
     await store.written.wait()
-    engine.instance.driver.driven[execution_id].feed(*told)
+    engine.instance.driver.active[execution_id].feed(*told)
     pausing = asyncio.ensure_future(engine.pause(execution_id))
     while not await engine.instance.store.commands(execution_id, 0):
         pass  # it is on its way

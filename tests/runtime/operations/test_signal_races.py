@@ -55,7 +55,7 @@ async def test_a_signal_that_is_kept_is_accepted_and_dispatched_later(tmp_path: 
         assert (told.matched, told.repeated) == ((), False)
         store.broken = False
         now = engine.instance.clock.now()
-        await engine.instance.switchboard.look(now + 2_000)
+        await engine.instance.signal_router.look(now + 2_000)
         assert await engine.result(started.id) == "s"
         assert await store.undispatched(2**60, 10) == []
 
@@ -71,7 +71,7 @@ async def test_all_that_were_left_are_dispatched_at_one_look(tmp_path: Path) -> 
         for key in keys:
             await engine.deliver("paid", key)
         store.broken = False
-        await engine.instance.switchboard.look(engine.instance.clock.now() + 2_000)
+        await engine.instance.signal_router.look(engine.instance.clock.now() + 2_000)
         assert await store.undispatched(2**60, 10) == []
         assert await engine.result(started.id) == 250
 
@@ -156,7 +156,7 @@ async def test_a_signal_that_is_dispatched_again_is_not_for_who_waits_later(tmp_
         assert (await engine.deliver("paid", id="s1")).id == "s1"
         await until(engine, started.id, lambda head: head.owner is None and head.last_seq > started.last_seq)
         store.broken = False
-        await engine.instance.switchboard.look(engine.instance.clock.now() + 2_000)
+        await engine.instance.signal_router.look(engine.instance.clock.now() + 2_000)
         await is_heard(engine, started.id)
         await engine.deliver("paid", id="s2")
         assert await engine.result(started.id) == "s2"

@@ -170,7 +170,7 @@ async def test_signals_are_forgotten_after_a_while(tmp_path: Path) -> None:
         let_pass(clock, engine, HOUR)
         await engine.deliver("paid", id="young")
         let_pass(clock, engine, HOUR // 2)
-        await engine.instance.janitor.clean()
+        await engine.instance.purger.clean()
         assert not (await engine.deliver("sent", id="old")).repeated
         assert (await engine.deliver("paid", id="young")).repeated
         assert (await engine.start("flow", wait="end")).output == "young"

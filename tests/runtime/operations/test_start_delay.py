@@ -50,7 +50,7 @@ async def test_an_execution_starts_at_its_moment_and_not_before(tmp_path: Path) 
         await engine.register(flow(call("a"), end("${nodes.a}")))
         put_off = await engine.start("flow", options=IN_AN_HOUR)
         head = await until(engine, put_off.id, lambda head: head.owner is None)
-        assert (head.status, put_off.id in engine.instance.driver.driven) == ("pending", False)
+        assert (head.status, put_off.id in engine.instance.driver.active) == ("pending", False)
         assert head.wake_at == await start_of(engine, put_off.id)
         (reason,) = (await engine.why(put_off.id)).reasons
         assert (reason.kind, reason.text) == ("delay", f"It starts at {moment(reason.until)}.")

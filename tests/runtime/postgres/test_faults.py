@@ -194,7 +194,7 @@ async def test_an_engine_keeps_its_leases_when_its_connections_fall_silent(serve
             await engine.register(flow(call("a"), end("${nodes.a}")))
             started = await engine.start("flow")
             running = await work.begun()
-            driven = engine.instance.driver.driven[started.id]
+            driven = engine.instance.driver.active[started.id]
             first = driven.lease_until
             proxy.silence()
             loop = asyncio.get_running_loop()

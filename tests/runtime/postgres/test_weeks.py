@@ -32,7 +32,7 @@ async def test_a_week_of_which_nothing_is_needed_goes_with_its_partition(address
         assert await has_partition(address, began)
         clock.now += 3 * WEEK
         engine.instance.clock.set(clock.now)
-        assert await engine.instance.janitor.clean() == 3
+        assert await engine.instance.purger.clean() == 3
         assert not await has_partition(address, began)
         assert await engine.list() == []
         assert await violations(engine.instance.store) == []
@@ -51,7 +51,7 @@ async def test_a_week_of_which_something_is_needed_keeps_its_partition(address: 
         other = await engine.start("other", wait="rest")
         clock.now += 3 * WEEK
         engine.instance.clock.set(clock.now)
-        assert await engine.instance.janitor.clean() == 1
+        assert await engine.instance.purger.clean() == 1
         assert await has_partition(address, began)
         assert [row.head.execution_id for row in await engine.list()] == [other.id]
         assert await violations(engine.instance.store) == []

@@ -97,7 +97,7 @@ async def test_an_end_that_was_not_written_before_the_lease_was_lost_is_not_told
             starting = asyncio.ensure_future(engine.start("flow", wait="end"))
             (await work.begun()).returns("never written")
             await store.held.wait()
-            (driven,) = engine.instance.driver.driven.values()
+            (driven,) = engine.instance.driver.active.values()
             await store.store.release(engine.instance.id, [driven.lease], 0)
             driven.drop()
         (await work.begun()).returns("written")
@@ -116,7 +116,7 @@ async def test_an_execution_whose_outcome_cannot_be_taken_is_given_back(
             raise MemoryError
 
         running = await work.begun()
-        monkeypatch.setattr(engine.instance.meters, "wrote", fails)
+        monkeypatch.setattr(engine.instance.metrics, "wrote", fails)
         running.returns("well")
         head = await until(engine, started.id, lambda head: head.owner is None)
         assert head.last_seq > started.last_seq

@@ -214,7 +214,7 @@ async def test_a_child_that_is_not_begun_or_not_heard_of_yet_is_named(tmp_path: 
     async with engine_at(tmp_path) as engine:
         await engine.register(flow(end("done"), name="quick"))
         await engine.register(flow(child("a", "quick")))
-        engine.instance.courier.stop()
+        engine.instance.outbox_relay.stop()
         started = await engine.start("flow", wait="rest")
         inner = child_id(started.id, "a", 1)
         told = await engine.why(started.id)

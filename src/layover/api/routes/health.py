@@ -56,7 +56,7 @@ async def readyz(call: Request[None, NoQuery]) -> Reply:
         "migrations": await _tried("migrations", instance.store.check_shape()),
         "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It cannot take up work just now."),
     }
-    if (threads := instance.caller.threads).lacking:
+    if (threads := instance.node_runner.threads).lacking:
         checks["threads"] = Check(ok=threads.lacking < threads.most, detail=f"{threads.shortage()}.")
     ready = all(check.ok for check in checks.values())
     told = Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)

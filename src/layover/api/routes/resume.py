@@ -143,7 +143,7 @@ async def _is_held(engine: Engine, row: PointRow) -> bool:
 async def _leg(engine: Engine, taken: Taken) -> str | None:
     """Return the id of the leg that applies an answer, if the execution is driven here, or was for this answer."""
     execution_id, reserved = taken.row.execution_id, taken.reserved
-    driven = engine.instance.driver.driven.get(execution_id)
+    driven = engine.instance.driver.active.get(execution_id)
     if driven is not None:
         return uuid8(f"{execution_id}\0leg\0{driven.state.facts.legs}")
     if reserved is None or reserved.claimed is None:

@@ -45,16 +45,16 @@ ENDLESS: Final = sys.maxsize
 class DecisionContext:
     """The events decided so far, and what may have to be looked at because of them."""
 
-    __slots__ = ("events", "most", "now", "places", "settled", "spared", "state")
+    __slots__ = ("events", "most", "now", "settled", "slots", "state", "with_time_left")
 
     def __init__(
-        self, state: Execution, now: int, places: SlotSupply, most: int = ENDLESS, spared: Container[str] = ()
+        self, state: Execution, now: int, slots: SlotSupply, most: int = ENDLESS, with_time_left: Container[str] = ()
     ) -> None:
         self.state = state
         self.now = now
-        self.places = places
+        self.slots = slots
         self.most = most  # after so many events, what is ready is left for the next decision
-        self.spared = spared  # calls that still have time, although by the calendar they have none
+        self.with_time_left = with_time_left  # calls that still have time, although by the calendar they have none
         self.events: list[AnyEvent] = []
         self.settled: list[str] = []
 

@@ -23,7 +23,7 @@ def evolve(state: Execution, event: ev.AnyEvent, at: int) -> Execution:
     _APPLY[type(event)](state, event, at)
     counts = state.counts.rows
     seq = counts["seq"]
-    state.journal.note((counts, "seq", seq))  # as `count` does, which is not called here: it would be for every event
+    state.undo_log.note((counts, "seq", seq))  # as `count` does, which is not called here: it would be for every event
     counts["seq"] = seq + 1
     if state.timed:
         executions.count_active_time(state, at)
@@ -34,7 +34,7 @@ def fold(state: Execution, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Execut
     """Apply committed events, each with its time; there is no way back behind them."""
     for at, event in entries:
         evolve(state, event, at)
-    state.journal.keep()
+    state.undo_log.keep()
     return state
 
 

@@ -33,23 +33,23 @@ def is_asked_about(state: Execution, name: str) -> bool:
     return state.node(name).doubt and _on_crash(state, name) == "pause"
 
 
-def doubted(turn: DecisionContext, name: str) -> bool:
+def doubted(context: DecisionContext, name: str) -> bool:
     """Note that nobody knows what became of a lost call, if it matters; return whether somebody has to be asked."""
-    on_crash = _on_crash(turn.state, name)
+    on_crash = _on_crash(context.state, name)
     if on_crash == "rerun":
         return False
-    node = turn.state.node(name)
+    node = context.state.node(name)
     if not node.doubt:
-        turn.emit(ev.NodeInDoubt(node=name, attempt=node.attempt))
+        context.emit(ev.NodeInDoubt(node=name, attempt=node.attempt))
     return on_crash == "pause"
 
 
-def ask_about(turn: DecisionContext, name: str, problem: str = "") -> None:
+def ask_about(context: DecisionContext, name: str, problem: str = "") -> None:
     """Ask somebody whether a lost call had its effect."""
     details: dict[str, object] = {"title": f"Did `{name}` happen?"}
     if problem:
         details["problem"] = problem
-    turn.emit(ev.PausePointOpened(node=name, point=turn.new_id(), kind="form", details=details, doubt=True))
+    context.emit(ev.PausePointOpened(node=name, point=context.new_id(), kind="form", details=details, doubt=True))
 
 
 def _on_crash(state: Execution, name: str) -> str:

@@ -212,7 +212,6 @@ class Execution:
         "collected",
         "counts",
         "halted",
-        "journal",
         "nodes",
         "plan",
         "points",
@@ -220,22 +219,23 @@ class Execution:
         "scopes",
         "timed",
         "timers",
+        "undo_log",
     )
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.timed = plan.definition.settings.timeout is not None
-        self.journal = UndoLog()
-        self._facts: Table[str, Facts] = Table(self.journal, {"": Facts()})
-        self.counts: Table[Count, int] = Table(self.journal, dict.fromkeys(COUNTS, 0))
-        self.scopes: Table[str, Scope] = Table(self.journal)
-        self.nodes: Table[str, NodeState] = Table(self.journal)
-        self.points: Table[str, Point] = Table(self.journal)
-        self.collected: Table[tuple[str, int | str], Collected] = Table(self.journal)
-        self.halted: Table[str, Halted] = Table(self.journal)
-        self.queue: Table[int, str] = Table(self.journal)
-        self.answered: Table[int, str] = Table(self.journal)
-        self.timers = Timers(self.journal)
+        self.undo_log = UndoLog()
+        self._facts: Table[str, Facts] = Table(self.undo_log, {"": Facts()})
+        self.counts: Table[Count, int] = Table(self.undo_log, dict.fromkeys(COUNTS, 0))
+        self.scopes: Table[str, Scope] = Table(self.undo_log)
+        self.nodes: Table[str, NodeState] = Table(self.undo_log)
+        self.points: Table[str, Point] = Table(self.undo_log)
+        self.collected: Table[tuple[str, int | str], Collected] = Table(self.undo_log)
+        self.halted: Table[str, Halted] = Table(self.undo_log)
+        self.queue: Table[int, str] = Table(self.undo_log)
+        self.answered: Table[int, str] = Table(self.undo_log)
+        self.timers = Timers(self.undo_log)
         self._graphs: dict[str, PlannedGraph] = {"": plan.graph}  # found again by their paths: no part of the state
 
     @property
@@ -251,7 +251,7 @@ class Execution:
         """Add to a count."""
         rows = self.counts.rows
         was = rows[name]
-        self.journal.note((rows, name, was))
+        self.undo_log.note((rows, name, was))
         rows[name] = was + by
 
     def node(self, context_id: str) -> NodeState:

@@ -55,11 +55,12 @@ class CallOut:
     """A call that is being made, or is about to be."""
 
     __slots__ = (
-        "begun_at", "call", "decided_at", "driven", "held", "journal", "pulse", "stopped", "token", "turns", "worker",
+        "begun_at", "call", "decided_at", "execution", "heartbeat", "held", "journal", "stopped", "token",
+        "turns", "worker",
     )  # fmt: skip
 
-    def __init__(self, driven: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
-        self.driven = driven
+    def __init__(self, execution: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
+        self.execution = execution
         self.call = call
         self.decided_at = decided_at  # in the time of the log
         self.begun_at: int | None = None  # when its function was entered, by the clock that never jumps
@@ -69,10 +70,10 @@ class CallOut:
         self.stopped = False
         self.worker: asyncio.Task[None] | None = None
         self.journal: Journal | None = None
-        self.pulse: Heartbeat | None = None
+        self.heartbeat: Heartbeat | None = None
 
     def __repr__(self) -> str:
-        return f"CallOut({self.driven.id} {self.call.node} {self.call.attempt})"  # without its input, and its token
+        return f"CallOut({self.execution.id} {self.call.node} {self.call.attempt})"  # without its input, and its token
 
     def stop(self) -> None:
         """Ask it to stop: it has time to clean up, and what it reports is no longer heard."""
@@ -118,7 +119,7 @@ class NodeRunner:
         """Return whether there is a function for a node type."""
         return self._registry.has(node_type)
 
-    def places(self, node_type: str) -> int:
+    def slots(self, node_type: str) -> int:
         """Return how many more calls of a node type can be made now."""
         if self._closed or not self._registry.has(node_type):
             return 0
@@ -127,7 +128,7 @@ class NodeRunner:
 
     def has_place(self, node_type: str) -> bool:
         """Return whether there is a place for a call, and a function for it."""
-        return self.places(node_type) > 0
+        return self.slots(node_type) > 0
 
     def take_place(self, node_type: str) -> bool:
         """Take a place for a call, if there is one."""
@@ -160,13 +161,13 @@ class NodeRunner:
         """Let nobody have a place any more."""
         self._closed = True
 
-    def give_back(self, node_type: str, places: int = 1) -> None:
+    def give_back(self, node_type: str, slots: int = 1) -> None:
         """Give places back, and let those who wait have them."""
-        self._free += places
+        self._free += slots
         if node_type in self._free_by_type:
-            self._free_by_type[node_type] += places
+            self._free_by_type[node_type] += slots
         if node_type in self._threaded:
-            self.threads.taken -= places
+            self.threads.taken -= slots
             self._freed = "thread"
         elif not self._freed:
             self._freed = "place"
@@ -178,16 +179,16 @@ class NodeRunner:
         self._freed = "thread"
         self._offer()
 
-    def wait_turn(self, driven: ActiveExecution, node_types: Iterable[str], *, first: bool = False) -> None:
+    def wait_turn(self, active: ActiveExecution, node_types: Iterable[str], *, first: bool = False) -> None:
         """Put an execution that has nodes of some types to start at the end of the line, or at its head."""
         for node_type in node_types:
-            self._turns.add(driven, node_type, first=first)
+            self._turns.add(active, node_type, first=first)
         self._offer()
 
-    def leave_line(self, driven: ActiveExecution) -> None:
+    def leave_line(self, active: ActiveExecution) -> None:
         """Forget an execution that is no longer driven here."""
         if self._turns:
-            self._turns.remove(driven)
+            self._turns.remove(active)
 
     def _offer(self) -> None:
         """Let those who wait have the places that are free, once what goes on here is done."""
@@ -199,8 +200,8 @@ class NodeRunner:
         """Let executions in the line start nodes for as long as there are places, each its share of them."""
         self._offering = False
         while self._free > 0 and (turn := self._turns.next(self.has_place)) is not None:
-            share = self.places(turn.node_type) // (turn.others + 1)
-            turn.driven.start_queued(turn.node_type, max(1, share))
+            share = self.slots(turn.node_type) // (turn.others + 1)
+            turn.execution.start_queued(turn.node_type, max(1, share))
         freed, self._freed = self._freed, ""
         if freed and self.on_room is not None:
             self._shared = self._free > 0 or not self._shared
@@ -209,10 +210,10 @@ class NodeRunner:
 
     # Calls
 
-    def call(self, driven: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
+    def call(self, active: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
         """Make a call for which a place was taken; with a token, it is told where to call back."""
-        out = CallOut(driven, call, decided_at, token)
-        driven.calls[call.node] = out
+        out = CallOut(active, call, decided_at, token)
+        active.calls[call.node] = out
         self._out[out] = None
         self._workers.add(out)
 
@@ -226,7 +227,7 @@ class NodeRunner:
                 worker.set_name(call.node_type)
                 function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
                 if call.heartbeat is not None:
-                    out.pulse = Heartbeat(self._timers, call.heartbeat, partial(self._give_up, out))
+                    out.heartbeat = Heartbeat(self._timers, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
                 given = own(call.input) if out.token is None else self._told_the_address(out, out.token)
                 if function.is_async:
@@ -247,8 +248,8 @@ class NodeRunner:
 
     def _end(self, out: CallOut, told: Told | None) -> None:
         """Give the place of a call back, and tell its execution what it came to."""
-        if out.pulse is not None:
-            out.pulse.stop()
+        if out.heartbeat is not None:
+            out.heartbeat.stop()
         if out.journal is not None:
             out.journal.close()
             told = out.journal.ended or told  # whatever the function made of being ended
@@ -265,10 +266,10 @@ class NodeRunner:
 
     def _may_make(self, out: CallOut) -> bool:
         """Return whether a call may be made now; on any thread."""
-        driven = out.driven
-        if out.stopped or self._hurried or driven.is_shut:
+        active = out.execution
+        if out.stopped or self._hurried or active.is_shut:
             return False
-        return driven.has_lease() and driven.expects(out.call)
+        return active.has_lease() and active.expects(out.call)
 
     async def _may_still(self, out: CallOut) -> bool:
         """Return whether a call may be made after all: its lease may have run out and still be ours.
@@ -276,15 +277,15 @@ class NodeRunner:
         If it is not, the execution is let go of; also if the end of this call is on its way into the log, or there
         already. Behind a closed gate no call begins: it waits until that opens.
         """
-        driven = out.driven
+        active = out.execution
         while not self._may_make(out):
             if out.stopped or self._hurried:
                 return False
-            regained = driven.has_lease() or await driven.regains_lease()
-            if not regained or not driven.expects(out.call):
-                driven.let_go()
+            regained = active.has_lease() or await active.regains_lease()
+            if not regained or not active.expects(out.call):
+                active.let_go()
                 return False
-            if not await driven.gate_is_open(out):
+            if not await active.gate_is_open(out):
                 return False
         return True
 
@@ -319,8 +320,8 @@ class NodeRunner:
         out.begun_at = self._running()
         if self.on_begin is not None:
             self.on_begin(out)
-        if out.pulse is not None:
-            out.pulse.beat()
+        if out.heartbeat is not None:
+            out.heartbeat.beat()
         return function.call(given, context)
 
     def _told_the_address(self, out: CallOut, token: str) -> object:
@@ -328,18 +329,18 @@ class NodeRunner:
         return with_token(out.call.input, token, f"{self._address}/{token}")
 
     def _context(self, out: CallOut, function: Function) -> NodeContext | SyncNodeContext:
-        call, driven = out.call, out.driven
+        call, active = out.call, out.execution
         if not call.probe:  # which only looks
-            out.journal = Journal(call.node, call.attempt, call.journal, driven.write, out.token)
+            out.journal = Journal(call.node, call.attempt, call.journal, active.write, out.token)
         kind = SyncNodeContext if function.blocks else NodeContext
         return kind(
-            execution_id=driven.id,
+            execution_id=active.id,
             context_id=call.node,
             attempt=call.attempt,
             restored=own(call.checkpoint),
             has_timeout=call.timeout_at is not None,
             _journal=out.journal,
-            _pulse=out.pulse,
+            _pulse=out.heartbeat,
             _loop=self._loop,
             _until_done=self.threads.until_done,
         )
@@ -347,17 +348,17 @@ class NodeRunner:
     def _give_up(self, out: CallOut) -> None:
         """Fail a call that gives no sign of life, and stop it."""
         call = out.call
-        if out.driven.calls.get(call.node) is out and call.heartbeat is not None:
-            del out.driven.calls[call.node]
+        if out.execution.calls.get(call.node) is out and call.heartbeat is not None:
+            del out.execution.calls[call.node]
             out.stop()
-            out.driven.feed(self._spread(silence(call.node, call.attempt, call.heartbeat)))
+            out.execution.feed(self._spread(silence(call.node, call.attempt, call.heartbeat)))
 
     def _tell(self, out: CallOut, told: Told | None) -> None:
-        driven = out.driven
-        if told is not None and driven.calls.get(out.call.node) is out:
-            del driven.calls[out.call.node]
+        active = out.execution
+        if told is not None and active.calls.get(out.call.node) is out:
+            del active.calls[out.call.node]
             reached(CommitPoint.CALL_RETURNED)
-            driven.feed(self._spread(told) if isinstance(told, cmd.Fail) else told)
+            active.feed(self._spread(told) if isinstance(told, cmd.Fail) else told)
 
     def _spread(self, told: cmd.Fail) -> cmd.Fail:
         """Return a failure as it decides about the moment of a retry: by chance, or without."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Turn(NamedTuple):
     """An execution that may start calls of a type, and how many others wait for the same."""
 
-    driven: ActiveExecution
+    execution: ActiveExecution
     node_type: str
     others: int
 
@@ -33,14 +33,14 @@ class Turns:
         self._numbers = count()
         self._first = count(-1, -1)
 
-    def add(self, driven: ActiveExecution, node_type: str, *, first: bool = False) -> None:
+    def add(self, active: ActiveExecution, node_type: str, *, first: bool = False) -> None:
         """Put an execution at the end of a line, or at its head if it has waited before; once in it, it stays."""
         line = self._lines.setdefault(node_type, OrderedDict())
-        if driven in line:
+        if active in line:
             return
-        line[driven] = next(self._first if first else self._numbers)
+        line[active] = next(self._first if first else self._numbers)
         if first:
-            line.move_to_end(driven, last=False)
+            line.move_to_end(active, last=False)
 
     def next(self, has_slot: Callable[[str], bool]) -> Turn | None:
         """Take out whoever has waited longest among those for whose type there is a slot."""
@@ -53,19 +53,19 @@ class Turns:
         if longest is None:
             return None
         line = self._lines[longest]
-        driven, _ = line.popitem(last=False)
+        active, _ = line.popitem(last=False)
         if not line:
             del self._lines[longest]
-        return Turn(driven, longest, len(line))
+        return Turn(active, longest, len(line))
 
-    def remove(self, driven: ActiveExecution) -> None:
+    def remove(self, active: ActiveExecution) -> None:
         """Take an execution out of every line: a line that does not move would hold on to it."""
         for node_type, line in [*self._lines.items()]:
-            if line.pop(driven, None) is not None and not line:
+            if line.pop(active, None) is not None and not line:
                 del self._lines[node_type]
 
     def __len__(self) -> int:
-        return len({driven for line in self._lines.values() for driven in line})
+        return len({active for line in self._lines.values() for active in line})
 
     def __bool__(self) -> bool:
         return bool(self._lines)

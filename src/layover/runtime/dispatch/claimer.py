@@ -21,11 +21,11 @@ _MOST_AT_ONCE = 100
 class Claimer:
     """Claims due executions for as long as there is room for them."""
 
-    def __init__(self, store: Store, driver: Driver, registry: Registry, meters: Metrics) -> None:
+    def __init__(self, store: Store, driver: Driver, registry: Registry, metrics: Metrics) -> None:
         self._store = store
         self._driver = driver
         self._registry = registry
-        self._meters = meters
+        self._metrics = metrics
         self._hinted = asyncio.Event()
         self._next = 0
         self._stopped = asyncio.Event()
@@ -67,26 +67,26 @@ class Claimer:
         now = await driver.claiming_time()
         self._next = now + driver.settings.poll
         lease_until = now + driver.settings.lease_ttl
-        types, places = self._types_with_places()
+        types, slots = self._types_with_places()
         wish = Claim(
             instance=driver.instance,
             now=now,
             lease_until=lease_until,
             most=most,
             types=types | READABLE,
-            waiting=places or None,  # without places only those are wanted that wait for none
+            waiting=slots or None,  # without places only those are wanted that wait for none
             execution_id=suspect or None,
         )
         claims = await self._store.claim(wish)
         if suspect and not claims.claimed:
             driver.quarantine.gone(suspect)
         waited = [claimed.head.missing for claimed in claims.claimed if claimed.head.missing]
-        self._expect(types, is_more=bool(suspect) or len(waited) >= places)
+        self._expect(types, is_more=bool(suspect) or len(waited) >= slots)
         if claims.next_due is not None:
             self._next = min(self._next, max(claims.next_due, now))
-        self._meters.takeovers += sum(claimed.taken_over for claimed in claims.claimed)
+        self._metrics.takeovers += sum(claimed.taken_over for claimed in claims.claimed)
         await driver.take(claims, lease_until, due=True)
-        self._meters.cycle_seconds.observe(driver.loop.time() - began)
+        self._metrics.cycle_seconds.observe(driver.loop.time() - began)
         return len(claims.claimed) == most or any(map(kinds_in, waited))  # these have taken no place from others
 
     # What waits for places
@@ -97,18 +97,18 @@ class Claimer:
         Those that wait in the line here may have taken the place that became free; one execution that nobody drives is
         taken up all the same and goes before them, since it has waited longer.
         """
-        caller = self._driver.caller
-        places = {name: caller.places(name) for name in self._registry.names()}
+        node_runner = self._driver.node_runner
+        slots = {name: node_runner.slots(name) for name in self._registry.names()}
         freed, self._freed = self._freed, frozenset()
-        types = frozenset(name for name, free in places.items() if free > 0 or name in freed)
-        return types, max([1 if freed else 0, *places.values()])
+        types = frozenset(name for name, free in slots.items() if free > 0 or name in freed)
+        return types, max([1 if freed else 0, *slots.values()])
 
     def _expect(self, types: frozenset[str], *, is_more: bool) -> None:
         """Note what to look for as soon as there is a place: what was left out of a look, or may be left."""
         left_out = self._registry.names() - types
         self._expected = self._expected | types if is_more else self._expected - types
         self._expected |= left_out
-        self._driver.caller.on_room = self._room if self._expected else None
+        self._driver.node_runner.on_room = self._room if self._expected else None
 
     def _room(self, threaded: bool) -> None:  # noqa: FBT001 - as the caller tells it
         """Look for what waits, now that there is a place."""

@@ -34,9 +34,9 @@ MOST_BYTES = 16_000_000
 class Committer:
     """Sends appends to the store; at most one of each execution is on its way."""
 
-    def __init__(self, store: Store, meters: Metrics, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, store: Store, metrics: Metrics, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
-        self._meters = meters
+        self._metrics = metrics
         self._most_bytes = most_bytes
         self._loop = asyncio.get_running_loop()
         self._waiting: list[QueuedAppend] = []
@@ -85,8 +85,8 @@ class Committer:
         error = written.exception()
         if error is None:
             reached(CommitPoint.APPEND_COMMITTED)
-            self._meters.commit_size.observe(len(group))
-            self._meters.commit_seconds.observe(self._loop.time() - sent_at)
+            self._metrics.commit_size.observe(len(group))
+            self._metrics.commit_seconds.observe(self._loop.time() - sent_at)
             tell_all(group, written.result())
         else:
             self._beside(self._retrier.mend(group, error))

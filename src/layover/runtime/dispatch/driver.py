@@ -71,10 +71,10 @@ class Driver:
         clock: Clock,
         settings: Settings,
         committer: Committer,
-        caller: NodeRunner,
+        node_runner: NodeRunner,
         listeners: Listeners,
         plans: Plans,
-        meters: Metrics,
+        metrics: Metrics,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.instance = instance
@@ -82,12 +82,12 @@ class Driver:
         self.clock = clock
         self.settings = settings
         self.committer = committer
-        self.caller = caller
+        self.node_runner = node_runner
         self.listeners = listeners
-        self.meters = meters
+        self.metrics = metrics
         self.cache = StateCache(settings.cache_bytes)
         self.ended = StateCache(settings.ended_bytes)
-        self.driven: dict[str, ActiveExecution] = {}
+        self.active: dict[str, ActiveExecution] = {}
         self.stopping = False
         self.freed = asyncio.Event()
         self._store = store
@@ -117,7 +117,7 @@ class Driver:
         execution_id = create.id
         state = Execution(plan)
         lease_until = self.clock.now() + self.settings.lease_ttl
-        driven = ActiveExecution(
+        active = ActiveExecution(
             self,
             execution_id,
             CachedState(state, -1, 1, -1, 0),
@@ -127,11 +127,11 @@ class Driver:
             priority=new.priority,
             parked=self.room <= 0,
         )
-        driven.first_message, driven.first_audit = message, audit
-        if execution_id not in self.driven:
-            self._drive(driven)
-        driven.feed(create)
-        return driven
+        active.first_message, active.first_audit = message, audit
+        if execution_id not in self.active:
+            self._drive(active)
+        active.feed(create)
+        return active
 
     async def take(self, claims: Claims, lease_until: int, *, due: bool = False) -> None:
         """Go on with executions that were claimed; for those that were `due`, somebody may wait elsewhere."""
@@ -222,7 +222,7 @@ class Driver:
                 return  # it is due, or somebody else has it
             lease_until = regained
         wakes = wake_at(kept.state)
-        missing = missing_types(kept.state, self.caller.can_run)
+        missing = missing_types(kept.state, self.node_runner.can_run)
         is_known = missing == claimed.head.missing  # else a leg writes it down, with since when
         if claimed.commands or (wakes is not None and wakes <= self.clock.now()) or not missing or not is_known:
             self.go_on(claimed, kept, lease_until).taken_up = due
@@ -232,10 +232,10 @@ class Driver:
 
     async def is_begun(self, execution_id: str) -> bool:
         """Return whether an execution is driven here; one that is just beginning is waited for."""
-        while (driven := self.driven.get(execution_id)) is not None:
-            if driven.new is None:
+        while (active := self.active.get(execution_id)) is not None:
+            if active.new is None:
                 return True
-            await asyncio.wait([driven.created])
+            await asyncio.wait([active.created])
         return False
 
     async def state_of(self, loaded: Loaded) -> CachedState:
@@ -257,8 +257,8 @@ class Driver:
 
     def own_head(self, execution_id: str) -> Head | None:
         """Return the head of an execution that is driven here, as it stands in the store as long as the lease lasts."""
-        driven = self.driven.get(execution_id)
-        return driven.head() if driven is not None and driven.has_lease() else None
+        active = self.active.get(execution_id)
+        return active.head() if active is not None and active.has_lease() else None
 
     def known(self, head: Head) -> CachedState | None:
         """Return the state of an execution at rest or at its end, if it is kept here and still what the log says.
@@ -278,7 +278,7 @@ class Driver:
     ) -> ActiveExecution:
         """Begin a leg of an execution that is ours, with what it is asked, sends, and has noted first, if anything."""
         head = claimed.head
-        driven = ActiveExecution(
+        active = ActiveExecution(
             self,
             head.execution_id,
             kept,
@@ -287,21 +287,21 @@ class Driver:
             claimed=head,
             priority=head.priority,
         )
-        before = self.driven.pop(head.execution_id, None)
+        before = self.active.pop(head.execution_id, None)
         if before is not None:
             before.drop()
-        self._drive(driven)
-        driven.first_message, driven.first_audit = message, audit
-        driven.paused_at = head.paused_at
-        driven.goes_first = bool(head.missing)
-        driven.takeovers = head.takeovers
-        inputs = [*first, *self._first_inputs(driven, claimed)]
-        driven.feed(*(inputs or [cmd.Wake()]))  # a closed one that nobody asks anything of is given back at once
-        return driven
+        self._drive(active)
+        active.first_message, active.first_audit = message, audit
+        active.paused_at = head.paused_at
+        active.goes_first = bool(head.missing)
+        active.takeovers = head.takeovers
+        inputs = [*first, *self._first_inputs(active, claimed)]
+        active.feed(*(inputs or [cmd.Wake()]))  # a closed one that nobody asks anything of is given back at once
+        return active
 
-    def _drive(self, driven: ActiveExecution) -> None:
-        self.driven[driven.id] = driven
-        self.covered_until = min(self.covered_until, driven.lease_until)
+    def _drive(self, active: ActiveExecution) -> None:
+        self.active[active.id] = active
+        self.covered_until = min(self.covered_until, active.lease_until)
 
     async def claiming_time(self) -> int:
         """Return the time for a claim; nothing that is driven here is due at it, so nothing is taken from ourselves."""
@@ -312,17 +312,17 @@ class Driver:
     def measure_cover(self) -> None:
         """Note until when the leases of all that is driven last at least, after they were renewed."""
         if_none = self.clock.latest() + self.settings.lease_ttl
-        self.covered_until = min((driven.lease_until for driven in self.driven.values()), default=if_none)
+        self.covered_until = min((active.lease_until for active in self.active.values()), default=if_none)
 
-    def _first_inputs(self, driven: ActiveExecution, claimed: Claimed) -> list[cmd.AnyCommand]:
+    def _first_inputs(self, active: ActiveExecution, claimed: Claimed) -> list[cmd.AnyCommand]:
         """Return what a leg begins with: commands are obeyed, calls that were out are made again, due timers fire.
 
         Nothing starts after a pause or cancel that was accepted while nobody drove it. Behind a closed gate the loss is
         noted first: the resume that may be among the commands makes the calls again.
         What reopens a closed execution begins the leg itself, and makes again the calls that were out.
         """
-        state = driven.state
-        commands = driven.heard.read(claimed.commands)
+        state = active.state
+        commands = active.command_cursor.read(claimed.commands)
         if state.facts.closed:
             return [*commands]
         lost = bool(state.counts["calls"])
@@ -339,34 +339,34 @@ class Driver:
 
     # Letting go
 
-    def rested(self, driven: ActiveExecution, rest: Rest) -> None:
+    def rested(self, active: ActiveExecution, rest: Rest) -> None:
         """Keep the state of an execution that has come to rest or to its end, and tell whoever waits for that."""
-        self.forget(driven)
-        (self.ended if driven.state.facts.closed else self.cache).put(driven.id, driven.keep())
-        if driven.taken_up:
-            self.tell_others(Hint(kind="rest", execution_id=driven.id))
+        self.forget(active)
+        (self.ended if active.state.facts.closed else self.cache).put(active.id, active.keep())
+        if active.taken_up:
+            self.tell_others(Hint(kind="rest", execution_id=active.id))
         if rest.wake_at is not None:
             self.hint(rest.wake_at)
         if rest.missing:
             self.hint(0)  # a place may have become free meanwhile
-        if rest.missing or (driven.parked and self.room <= 0):
+        if rest.missing or (active.parked and self.room <= 0):
             self.tell_others(Hint(kind="due"))
 
-    def give_back(self, driven: ActiveExecution, rest: Rest) -> None:
+    def give_back(self, active: ActiveExecution, rest: Rest) -> None:
         """Give back an execution for which there was nothing to do."""
-        self.forget(driven)
-        self.listeners.changed(driven.id)
-        self._soon(self._release([driven.lease], rest.wake_at))
+        self.forget(active)
+        self.listeners.changed(active.id)
+        self._soon(self._release([active.lease], rest.wake_at))
 
-    def put_off(self, driven: ActiveExecution, after: int = _RETRY_LATER) -> None:
+    def put_off(self, active: ActiveExecution, after: int = _RETRY_LATER) -> None:
         """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
-        driven.drop()
-        self._soon(self._release_for_later([driven.lease], after))
+        active.drop()
+        self._soon(self._release_for_later([active.lease], after))
 
-    def hold_back(self, driven: ActiveExecution, command: Command) -> None:
+    def hold_back(self, active: ActiveExecution, command: Command) -> None:
         """Give back an execution that has a command which this release cannot read: it is for whoever can."""
-        driven.drop()
-        self._soon(self._release_for_later([driven.lease], _RETRY_LATER, (mark_of(command),)))
+        active.drop()
+        self._soon(self._release_for_later([active.lease], _RETRY_LATER, (mark_of(command),)))
 
     async def unclaim(self, claimed: Claimed, wake_at: int | None) -> None:
         """Give back what was claimed and not gone on with; it is due at a moment."""
@@ -380,28 +380,28 @@ class Driver:
     def stop(self) -> None:
         """Start nothing more: what is decided from now on is for whoever takes it up next."""
         self.stopping = True
-        self.caller.close()
+        self.node_runner.close()
 
-    def forget(self, driven: ActiveExecution) -> None:
+    def forget(self, active: ActiveExecution) -> None:
         """Drive an execution no longer."""
-        if self.driven.get(driven.id) is driven:
-            del self.driven[driven.id]
-            if driven.new is None:
-                self.quarantine.end(driven.id)
+        if self.active.get(active.id) is active:
+            del self.active[active.id]
+            if active.new is None:
+                self.quarantine.end(active.id)
             self.freed.set()
 
     def flush(self) -> None:
         """Have everything written that has been acted upon."""
-        for driven in self.driven.values():
-            driven.flush()
+        for active in self.active.values():
+            active.flush()
 
     async def release_all(self) -> None:
         """Give back everything: it is due at once, for anybody."""
-        left = list(self.driven.values())
-        for driven in left:
-            driven.drop()
+        left = list(self.active.values())
+        for active in left:
+            active.drop()
         if left:
-            await self._release([driven.lease for driven in left], self.clock.now())
+            await self._release([active.lease for active in left], self.clock.now())
             reached(CommitPoint.LEASES_RELEASED)
             self.tell_others(Hint(kind="due"))
         if self._releases:
@@ -434,9 +434,9 @@ class Driver:
 
     def hear(self, execution_id: str, command: Command) -> None:
         """Pass on a durable command to an execution, if it is still driven here."""
-        driven = self.driven.get(execution_id)
-        if driven is not None:
-            driven.hear(command)
+        active = self.active.get(execution_id)
+        if active is not None:
+            active.hear(command)
 
     async def send(self, commands: Sequence[Enqueue], standing: Standing | None = None) -> list[Enqueued | Refusal]:
         """Put commands into queues, and tell those who drive the executions here; what nobody drives is claimed.
@@ -483,7 +483,7 @@ class Driver:
     @property
     def room(self) -> int:
         """How many more executions can be driven."""
-        return 0 if self.quarantine.is_closed else self.settings.executions - len(self.driven)
+        return 0 if self.quarantine.is_closed else self.settings.executions - len(self.active)
 
 
 async def _uncovered() -> None:

@@ -48,7 +48,7 @@ class LeaseRenewer:
             service.succeeded()
 
     async def _pause(self, milliseconds: float) -> None:
-        await self._driver.machine.pause(milliseconds / 1000, lambda: not self._driver.driven)
+        await self._driver.machine.pause(milliseconds / 1000, lambda: not self._driver.active)
 
     async def cover(self) -> None:
         """Renew at once unless every lease lasts beyond this moment; raise if some do not then."""
@@ -70,7 +70,7 @@ class LeaseRenewer:
         if kept:
             try:
                 async with asyncio.timeout(driver.settings.lease_ttl / 1000 / ATTEMPTS):
-                    lost = await self._store.renew(driver.instance, [driven.lease for driven in kept], until)
+                    lost = await self._store.renew(driver.instance, [active.lease for active in kept], until)
             except TimeoutError as error:
                 raise StoreUnavailable("A renewal was not answered in time.", code="too_slow") from error
             reached(CommitPoint.LEASES_RENEWED)
@@ -84,7 +84,7 @@ class LeaseRenewer:
         while True:
             if not service.failures:
                 await self._pause(driver.settings.command_poll)
-            await self._hear(driver.driven)
+            await self._hear(driver.active)
             service.succeeded()
 
     async def look(self, execution_ids: Iterable[str]) -> None:
@@ -96,8 +96,8 @@ class LeaseRenewer:
 
     async def _hear(self, execution_ids: Iterable[str]) -> None:
         driver = self._driver
-        found = [driver.driven[id_] for id_ in execution_ids if id_ in driver.driven]
-        seen = {driven.id: driven.heard.seen for driven in found if driven.new is None}
+        found = [driver.active[id_] for id_ in execution_ids if id_ in driver.active]
+        seen = {active.id: active.command_cursor.seen for active in found if active.new is None}
         if not seen:
             return
         for execution_id in await self._store.unread(list(seen.items())):
@@ -107,21 +107,21 @@ class LeaseRenewer:
 
 def renewable(driver: Driver) -> list[ActiveExecution]:
     """Return what is driven and durable: what is just being created is not there to be renewed."""
-    return [driven for driven in list(driver.driven.values()) if driven.new is None]
+    return [active for active in list(driver.active.values()) if active.new is None]
 
 
 def renewed(kept: Sequence[ActiveExecution], lost: Sequence[str], until: int) -> None:
     """Take note of a renewal; another one may have come to its end before."""
     gone = set(lost)
-    for driven in kept:
-        if driven.id not in gone and driven.lease_until < until:
-            driven.lease_until = until
+    for active in kept:
+        if active.id not in gone and active.lease_until < until:
+            active.lease_until = until
 
 
 def drop(kept: Sequence[ActiveExecution], lost: Sequence[str]) -> None:
     """Let go of what was lost."""
     gone = set(lost)
-    for driven in kept:
-        if driven.id in gone and not driven.dropped:
-            _log.warning("lease_lost execution=%s epoch=%d", driven.id, driven.epoch)
-            driven.drop()
+    for active in kept:
+        if active.id in gone and not active.dropped:
+            _log.warning("lease_lost execution=%s epoch=%d", active.id, active.epoch)
+            active.drop()

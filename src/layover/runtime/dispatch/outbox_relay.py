@@ -43,11 +43,11 @@ _log = logging.getLogger("layover.courier")
 class OutboxRelay:
     """Brings messages to where they belong, for as long as the instance lives."""
 
-    def __init__(self, store: Store, driver: Driver, beginning: Starter, switchboard: SignalRouter) -> None:
+    def __init__(self, store: Store, driver: Driver, starter: Starter, signal_router: SignalRouter) -> None:
         self._store = store
         self._driver = driver
-        self._beginning = beginning
-        self._switchboard = switchboard
+        self._starter = starter
+        self._signal_router = signal_router
         self._written: list[Message] = []
         self._at_hand: dict[_Key, Message] = {}
         self._hinted = asyncio.Event()
@@ -113,7 +113,7 @@ class OutboxRelay:
             self._look_at = min(self._look_at, outbox.next_due)
         oldest = outbox.undispatched_since
         if oldest is not None and oldest < now - OWN_FOR:  # else there is nothing to ask for, and asking costs
-            await self._switchboard.look(now)
+            await self._signal_router.look(now)
 
     async def _take_up(self, written: list[Message]) -> None:
         """Take up messages that were just written, behind those that somebody has left on the same way."""
@@ -166,12 +166,12 @@ class OutboxRelay:
         match message.kind:
             case "start":
                 start = msgspec.json.decode(message.body, type=Start)
-                await self._beginning.begin_child(message.sender, message.destination, start)
+                await self._starter.begin_child(message.sender, message.destination, start)
             case "scan":
                 scanning = msgspec.json.decode(message.body, type=Scanning)
-                await self._switchboard.scan(message.sender, scanning)
+                await self._signal_router.scan(message.sender, scanning)
             case "admit":
-                await self._beginning.apply(msgspec.json.decode(message.body, type=Wish), message)
+                await self._starter.apply(msgspec.json.decode(message.body, type=Wish), message)
                 return False  # by now it is gone, or kept for later
             case "free":
                 if await self._store.free(message.sender, now):

@@ -42,7 +42,7 @@ class Quarantine:
         """Return what may be driven, and what is put off, each with for how long."""
         if not self._alone and not any(claimed.head.takeovers for claimed in claims):
             return claims, []  # by far the most frequent
-        driven: list[Claimed] = []
+        active: list[Claimed] = []
         put_off: list[tuple[Claimed, int]] = []
         longest = 0  # of the suspects that were just taken over: whoever has lost less waits for them
         for claimed in sorted(claims, key=lambda one: -one.head.takeovers):
@@ -56,11 +56,11 @@ class Quarantine:
             elif takeovers >= _SUSPECT:
                 wait = self._until_alone(claimed.head.execution_id)
             if wait is None:
-                driven.append(claimed)
+                active.append(claimed)
                 self._begin(claimed.head)
             else:
                 put_off.append((claimed, wait))
-        return driven, put_off
+        return active, put_off
 
     def due(self) -> str:
         """Return the suspect that is to be driven now, if there is one."""
@@ -99,7 +99,7 @@ class Quarantine:
         if self._alone:
             return False
         driver = self._driver
-        is_only = driver.driven.keys() <= {execution_id}  # what is left of an earlier claim does not count
+        is_only = driver.active.keys() <= {execution_id}  # what is left of an earlier claim does not count
         return is_only or (self._next == execution_id and driver.clock.now() >= self._next_until)
 
     def _expect(self, execution_id: str) -> None:
@@ -123,7 +123,7 @@ class Quarantine:
     def _survived(self, execution_id: str) -> None:
         """Clear a suspect that has not done any harm for long enough."""
         if self._alone == execution_id:
-            driven = self._driver.driven.get(execution_id)
-            if driven is not None:
-                driven.clear_takeovers()
+            active = self._driver.active.get(execution_id)
+            if active is not None:
+                active.clear_takeovers()
             self.end(execution_id)

@@ -78,14 +78,14 @@ class StandbyRenewer:
         if self.has_let_go:
             if self._unanswered == self._most_unanswered + 1:
                 seconds = self._driver.settings.blocked_limit / 1000
-                _log.critical("leases_let_go executions=%d blocked_for=%.0fs", len(self._driver.driven), seconds)
+                _log.critical("leases_let_go executions=%d blocked_for=%.0fs", len(self._driver.active), seconds)
             return
         driver = self._driver
         now, latest, ttl = driver.clock.now(), driver.clock.latest(), driver.settings.lease_ttl
-        kept = [driven for driven in renewable(driver) if driven.lease_until - latest < ttl / _OLD]
+        kept = [active for active in renewable(driver) if active.lease_until - latest < ttl / _OLD]
         if not kept:
             return
-        lost = renewals.renew(driver.instance, [driven.lease for driven in kept], now + ttl, self._pause)
+        lost = renewals.renew(driver.instance, [active.lease for active in kept], now + ttl, self._pause)
         reached(CommitPoint.LEASES_RENEWED)
         renewed(kept, lost, now + ttl)
         _log.warning("leases_renewed_by_standby executions=%d lost=%d", len(kept), len(lost))

@@ -87,20 +87,21 @@ class ActiveExecution:
         "_committed",
         "_derived",
         "_driver",
+        "_durability_waiters",
         "_holds",
         "_inputs",
         "_last_at",
-        "_line",
-        "_places",
         "_refusals",
         "_resters",
         "_size",
-        "_spared",
+        "_slot_queue",
+        "_slots",
         "_step",
         "_unwritable",
         "_was_closed",
-        "_writers",
+        "_with_time_left",
         "calls",
+        "command_cursor",
         "created",
         "dropped",
         "epoch",
@@ -108,13 +109,13 @@ class ActiveExecution:
         "first_audit",
         "first_message",
         "goes_first",
-        "heard",
         "id",
         "is_shut",
         "last_epoch",
         "last_seq",
         "lease",
         "lease_until",
+        "leg_buffer",
         "new",
         "on_confirmed",
         "parked",
@@ -124,7 +125,6 @@ class ActiveExecution:
         "state",
         "taken_up",
         "takeovers",
-        "unwritten",
     )
 
     def __init__(  # noqa: PLR0913 - each is named where it is given
@@ -149,7 +149,7 @@ class ActiveExecution:
         self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
-        self.heard = CommandCursor(execution_id, claimed.commands_done if claimed is not None else 0)
+        self.command_cursor = CommandCursor(execution_id, claimed.commands_done if claimed is not None else 0)
         self._claimed = claimed
         self._committed: Append | None = None  # the last append of this leg that passed
         self.new = new
@@ -162,24 +162,24 @@ class ActiveExecution:
         self.finished_at: int | None = None
         self.paused_at: int | None = None
         self._resters: list[asyncio.Future[None]] = []
-        self._writers = NO_WRITERS
+        self._durability_waiters = NO_WRITERS
         self.dropped = False
         self.calls: dict[str, CallOut] = {}
-        self._spared = CallsWithTimeLeft(self.calls, driver.clock.running)
+        self._with_time_left = CallsWithTimeLeft(self.calls, driver.clock.running)
         self.is_shut = self.state.facts.gate != "open"  # no call is entered: somebody may have been told of a pause
         self._holds = False  # calls wait for that to end
         self.parked = parked
         self.takeovers = 0  # instances that it lost in a row, as long as it has made no progress here
         self.taken_up = False  # it was begun or gone on with elsewhere, where somebody may wait for it
         self.priority = priority
-        self._places = CallSlots(driver.caller, closed=parked)
-        self._line = SlotQueue(self.state)
+        self._slots = CallSlots(driver.node_runner, closed=parked)
+        self._slot_queue = SlotQueue(self.state)
         self.goes_first = False  # it has waited for a place before it came here
         self.snapshot_seq = kept.snapshot_seq
         self._size = kept.size
         self._was_closed = bool(self.state.facts.closed)
         self._by_leg = self.state.plan.definition.settings.durability == "leg"
-        self.unwritten = LegBuffer() if self._by_leg else NOTHING_UNWRITTEN
+        self.leg_buffer = LegBuffer() if self._by_leg else NOTHING_UNWRITTEN
         self._inputs: list[cmd.AnyCommand] = []
         self._refusals = 0
         self._unwritable: ev.Error | None = None  # why what follows cannot be written
@@ -198,18 +198,18 @@ class ActiveExecution:
 
     def write(self, command: FromCall) -> asyncio.Future[None]:
         """Take what one of the calls says about itself; what is returned is done when that is durable."""
-        if self._writers is NO_WRITERS:
-            self._writers = DurabilityWaiters()
-        told = self._writers.add(command)
+        if self._durability_waiters is NO_WRITERS:
+            self._durability_waiters = DurabilityWaiters()
+        told = self._durability_waiters.add(command)
         if self.dropped:
-            self._writers.give_up()
+            self._durability_waiters.give_up()
         else:
             self.feed(command)
         return told
 
     def flush(self) -> None:
         """Write what has been acted upon, and is not in the log yet."""
-        if self.unwritten.count and self._append is None and not self.dropped:
+        if self.leg_buffer.count and self._append is None and not self.dropped:
             self._submit(self._prepare(PendingAppend([], [], [], None, self._now())))
 
     def _progressed(self) -> None:
@@ -241,16 +241,16 @@ class ActiveExecution:
 
     def hear(self, command: Command) -> None:
         """Take a durable command that was sent to it."""
-        if self.heard.hear(command) and self._append is None:
+        if self.command_cursor.hear(command) and self._append is None:
             self.go()
 
     def start_queued(self, node_type: str, most: int) -> None:
         """Start calls of a type that wait for a place: there are so many."""
         if self.dropped or self._append is not None or self.state.facts.gate != "open":
             return  # after its next step it gets in line again
-        names = self._line.take(node_type, most)
+        names = self._slot_queue.take(node_type, most)
         if names:
-            self._line.since = 0
+            self._slot_queue.since = 0
             self.feed(*[cmd.StartQueued(node=name) for name in names])
 
     # Deciding
@@ -259,10 +259,10 @@ class ActiveExecution:
         """Decide all that has come in, and write it."""
         if self._append is not None or self.dropped:
             return
-        if self.heard.has_next:
-            self._inputs += self.heard.in_turn()
-        if self.heard.unreadable is not None:
-            self._driver.hold_back(self, self.heard.unreadable)
+        if self.command_cursor.has_next:
+            self._inputs += self.command_cursor.in_turn()
+        if self.command_cursor.unreadable is not None:
+            self._driver.hold_back(self, self.command_cursor.unreadable)
             return
         if not self._inputs:
             return
@@ -288,17 +288,17 @@ class ActiveExecution:
 
     def _decide(self, tried: list[cmd.AnyCommand], now: int) -> PendingAppend:
         """Return what was told leads to, with all that has come due: nothing due is left undone at a rest."""
-        state, places, most = self.state, self._places, self._driver.settings.step_events
+        state, slots, most = self.state, self._slots, self._driver.settings.step_events
         if self._unwritable is not None:
             events = fail_unwritable(state, tried, self._unwritable, now)
             return PendingAppend(tried, events, effects(state, events), self._resting(now), now)
-        late = self._spared
+        late = self._with_time_left
         held = last_pause(tried) if len(tried) > 1 else 0
-        events = play(state, tried[0], now, NO_PLACES if held else places, most, late)
+        events = play(state, tried[0], now, NO_PLACES if held else slots, most, late)
         for index, command in enumerate(tried[1:], start=1):
-            events.extend(play(state, command, now, NO_PLACES if index < held else places, most, late))
+            events.extend(play(state, command, now, NO_PLACES if index < held else slots, most, late))
         while (due := wake_at(state)) is not None and due <= now:
-            more = play(state, cmd.Wake(), now, places, most, late)
+            more = play(state, cmd.Wake(), now, slots, most, late)
             if not more:
                 break
             events.extend(more)
@@ -307,7 +307,7 @@ class ActiveExecution:
     def _write_later(self, step: PendingAppend) -> None:
         """Act upon a step that may be written later; have it written if it may not."""
         if self._may_wait(step):
-            self.unwritten.add(step.at, step.events)
+            self.leg_buffer.add(step.at, step.events)
             if self.takeovers and is_progress(step.events):
                 self._progressed()
             self._done(step, {})
@@ -316,8 +316,13 @@ class ActiveExecution:
 
     def _may_wait(self, step: PendingAppend) -> bool:
         """Return whether nobody outside could see that a step has been made."""
-        waiting, settings = self.unwritten, self._driver.settings
-        if self.new is not None or step.rest is not None or self._writers.waiting or self.heard.noted < self.heard.seen:
+        waiting, settings = self.leg_buffer, self._driver.settings
+        if (
+            self.new is not None
+            or step.rest is not None
+            or self._durability_waiters.waiting
+            or self.command_cursor.noted < self.command_cursor.seen
+        ):
             return False
         if self.state.facts.gate != "open" or waiting.count >= settings.snapshot_every or self._is_overdue(step.at):
             return False
@@ -326,7 +331,7 @@ class ActiveExecution:
         return not self._derive(step).is_seen
 
     def _is_overdue(self, now: int) -> bool:
-        return self.unwritten.count > 0 and now - self.unwritten.since >= self._driver.settings.leg_flush
+        return self.leg_buffer.count > 0 and now - self.leg_buffer.since >= self._driver.settings.leg_flush
 
     def _write(self, step: PendingAppend) -> None:
         append = self._prepare(step)
@@ -362,15 +367,17 @@ class ActiveExecution:
         step = self._step
         if step is None:
             raise AssertionError("nothing is on its way")
-        self.state.journal.revert()
-        self._places.reserve()
+        self.state.undo_log.revert()
+        self._slots.reserve()
         try:
-            asked = self.heard.read(commands)
-            if self.heard.unreadable is not None:
-                raise UnknownCommand(f"There is no command `{self.heard.unreadable.kind}` in this release of Layover.")
+            asked = self.command_cursor.read(commands)
+            if self.command_cursor.unreadable is not None:
+                raise UnknownCommand(
+                    f"There is no command `{self.command_cursor.unreadable.kind}` in this release of Layover."
+                )
             return self._prepare(self._decide(in_order(step.tried, asked), step.at))
         finally:
-            self._places.open()
+            self._slots.open()
 
     def _prepare(self, step: PendingAppend) -> Append:
         self._step = step
@@ -393,7 +400,7 @@ class ActiveExecution:
             return None
         if self.parked or self._driver.stopping:
             return Rest(wake_at=now)  # what is queued, or ready, is for another instance
-        missing = missing_types(state, self._driver.caller.can_run)
+        missing = missing_types(state, self._driver.node_runner.can_run)
         return Rest(wake_at=wake_at(state), missing=missing) if missing else None
 
     # The outcome
@@ -431,16 +438,16 @@ class ActiveExecution:
         self._committed = append
         self.last_seq += append.count
         self.last_epoch = self.epoch
-        meters = self._driver.meters
-        self.paused_at = meters.wrote(append, step.events, self.heard.asked_at, self.paused_at)
-        self.heard.asked_at.clear()
-        self.heard.noted = append.commands_seen
+        metrics = self._driver.metrics
+        self.paused_at = metrics.wrote(append, step.events, self.command_cursor.asked_at, self.paused_at)
+        self.command_cursor.asked_at.clear()
+        self.command_cursor.noted = append.commands_seen
         self._size += len(append.events)
         self._was_closed = bool(self.state.facts.closed)
         if self.takeovers and not append.keeps_takeovers:
             self._progressed()
-        if self.unwritten.count:
-            self.unwritten.clear()
+        if self.leg_buffer.count:
+            self.leg_buffer.clear()
         if append.snapshot is not None:
             self.snapshot_seq = self.last_seq
         if append.closed is not None:
@@ -458,22 +465,22 @@ class ActiveExecution:
     def _done(self, step: PendingAppend, secrets: dict[str, str]) -> None:
         """Act upon a step that will not be taken back, and go on."""
         state = self.state
-        state.journal.keep()
+        state.undo_log.keep()
         self._mind_gate()
         self._act(step, secrets)
-        self._places.give_back()
-        if self._writers.waiting:
-            self._writers.tell(step.tried, self.calls)
+        self._slots.give_back()
+        if self._durability_waiters.waiting:
+            self._durability_waiters.tell(step.tried, self.calls)
         if step.rest is not None:
             self._come_to_rest(step.rest)
             return
         if state.counts["queued"]:
-            self._line.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
-            self._driver.caller.wait_turn(self, self._line.types(), first=self.goes_first)
+            self._slot_queue.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
+            self._driver.node_runner.wait_turn(self, self._slot_queue.types(), first=self.goes_first)
             self.goes_first = False
-            self._line.since = 0 if state.counts["calls"] else self._line.since or step.at
+            self._slot_queue.since = 0 if state.counts["calls"] else self._slot_queue.since or step.at
         self._set_alarm()
-        if self._inputs or self.heard.has_next:
+        if self._inputs or self.command_cursor.has_next:
             self.go()
         elif state.queue.rows and state.facts.gate == "open":  # the step was as long as one may be
             self._driver.loop.call_soon(self._continue)
@@ -492,8 +499,8 @@ class ActiveExecution:
         for effect in step.effects:
             match effect:
                 case Call():
-                    self._places.hand_over(effect.node_type)
-                    self._driver.caller.call(self, effect, step.at, secrets.get(effect.node))
+                    self._slots.hand_over(effect.node_type)
+                    self._driver.node_runner.call(self, effect, step.at, secrets.get(effect.node))
                 case StopCalls(path=path):
                     self.stop_calls(path)
                 case StopCall(node=node):
@@ -505,9 +512,9 @@ class ActiveExecution:
         """Decide again, with the commands that the last decision did not know of."""
         self._refusals += 1
         self._take_back()
-        self._inputs = [*in_order(step.tried, self.heard.read(outcome.commands)), *self._inputs]
-        if self.heard.unreadable is None:
-            self.heard.seen = max(self.heard.seen, outcome.commands_seq)
+        self._inputs = [*in_order(step.tried, self.command_cursor.read(outcome.commands)), *self._inputs]
+        if self.command_cursor.unreadable is None:
+            self.command_cursor.seen = max(self.command_cursor.seen, outcome.commands_seq)
         self.go()
 
     def _lost(self, outcome: Outcome) -> None:
@@ -519,9 +526,9 @@ class ActiveExecution:
         self.drop()
 
     def _failed(self, error: StoreError, step: PendingAppend) -> None:
-        if self.heard.unreadable is not None:  # found out while others were kept from sending more
+        if self.command_cursor.unreadable is not None:  # found out while others were kept from sending more
             self._take_back()
-            self._driver.hold_back(self, self.heard.unreadable)
+            self._driver.hold_back(self, self.command_cursor.unreadable)
         elif isinstance(error, StoreUnavailable | StoreUnusable) and self.new is None:
             self._take_back()
             self._driver.put_off(self, 0)  # whoever can reach the store goes on from what has landed
@@ -561,22 +568,22 @@ class ActiveExecution:
             self.created.set_result(what)
 
     def _take_back(self) -> None:
-        self.state.journal.revert()
+        self.state.undo_log.revert()
         self._mind_gate()
-        self._line.clear()
-        self._places.give_back()
+        self._slot_queue.clear()
+        self._slots.give_back()
 
     # Rest and end
 
     def _nothing_changed(self, step: PendingAppend) -> None:
         """Rest if nothing is under way; what was told made no difference, and whoever told it learns that it came."""
-        self.state.journal.keep()
-        if self.heard.noted < self.heard.seen or self._is_overdue(step.at):
+        self.state.undo_log.keep()
+        if self.command_cursor.noted < self.command_cursor.seen or self._is_overdue(step.at):
             self._write(step)
             return
-        if self._writers.waiting:
-            self._writers.tell(step.tried, self.calls)
-        if self.state.resting and not self.unwritten.count:
+        if self._durability_waiters.waiting:
+            self._durability_waiters.tell(step.tried, self.calls)
+        if self.state.resting and not self.leg_buffer.count:
             self._end()
             self._driver.give_back(self, Rest(wake_at=wake_at(self.state)))
 
@@ -587,12 +594,12 @@ class ActiveExecution:
 
     def _end(self) -> None:
         self.dropped = True
-        self._driver.caller.leave_line(self)
+        self._driver.node_runner.leave_line(self)
         self._alarm.end()
         for waiting in self._resters:
             if not waiting.done():
                 waiting.set_result(None)
-        self._writers.give_up()
+        self._durability_waiters.give_up()
 
     async def at_rest(self) -> None:
         """Return when the execution is no longer driven here: it has come to rest, or to its end, or was lost."""
@@ -659,30 +666,33 @@ class ActiveExecution:
         """Be woken when time has something to do while calls are out."""
         due = wake_at(self.state)
         if due is not None and due <= (now := self._driver.clock.now()):
-            later = self._spared.look_again(now, _LOOK_AGAIN)
+            later = self._with_time_left.look_again(now, _LOOK_AGAIN)
             if later is not None and later <= now:
                 self._driver.loop.call_soon(self._ring)  # after others
                 later = now + _LOOK_AGAIN
             due = later or due
         if self.state.facts.gate == "pausing":
             due = min(self._drained_by(), self._drained_by() if due is None else due)
-        if self.unwritten.count:
-            flush_at = self.unwritten.since + self._driver.settings.leg_flush
+        if self.leg_buffer.count:
+            flush_at = self.leg_buffer.since + self._driver.settings.leg_flush
             due = flush_at if due is None else min(due, flush_at)
-        if self._line.since and (until := self._line.waits_until(self._driver.settings.give_back_after)) is not None:
+        if (
+            self._slot_queue.since
+            and (until := self._slot_queue.waits_until(self._driver.settings.give_back_after)) is not None
+        ):
             due = until if due is None else min(due, until)
         self._alarm.set(due)
 
     def _leave_to_others(self, now: int) -> bool:
         """Give back an execution that only waits for a place, to whoever has one; return whether it is."""
-        until, due = self._line.waits_until(self._driver.settings.give_back_after), wake_at(self.state)
+        until, due = self._slot_queue.waits_until(self._driver.settings.give_back_after), wake_at(self.state)
         if until is None or until > now or self._append is not None or (due is not None and due <= now):
             return False
         if self.state.queue.rows:  # it has more to do than to wait
             return False
         types = queued_types(self.state)
-        if any(map(self._driver.caller.has_place, types)):  # it is about to have its turn
-            self._line.since = now
+        if any(map(self._driver.node_runner.has_place, types)):  # it is about to have its turn
+            self._slot_queue.since = now
             return False
         self._write(PendingAppend([], [], [], Rest(wake_at=due, missing=types), self._now()))
         return True

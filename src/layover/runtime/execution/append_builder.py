@@ -81,52 +81,52 @@ def is_limited(state: Execution) -> bool:
     return settings.concurrency is not None or settings.rate is not None
 
 
-def append_of(driven: ActiveExecution, driver: Driver, step: PendingAppend, seen: Derived) -> Append:
+def append_of(active: ActiveExecution, driver: Driver, step: PendingAppend, seen: Derived) -> Append:
     """Return all that is written for a step, with what waited to be written before it."""
-    state, unwritten, settings = driven.state, driven.unwritten, driver.settings
-    last_seq, count, resting = driven.last_seq, len(step.events) + unwritten.count, step.rest is not None
+    state, leg_buffer, settings = active.state, active.leg_buffer, driver.settings
+    last_seq, count, resting = active.last_seq, len(step.events) + leg_buffer.count, step.rest is not None
     status: ExecutionStatus = state.status if resting or state.facts.gate != "open" else "running"
     if step.rest is not None and step.rest.missing:
         status = "waiting"  # for whoever has the functions
-    grown = last_seq + count - driven.snapshot_seq
+    grown = last_seq + count - active.snapshot_seq
     enough = settings.snapshot_at_rest if resting else settings.snapshot_every
-    snapshot = _snapshot(driven, grown, settings.snapshot_bytes) if grown >= enough else None
-    is_first = driven.first_message is not None or driven.first_audit is not None or driven.new is not None
-    if seen is _NOTHING and not (resting or unwritten.count or is_first or snapshot or driven.takeovers):
+    snapshot = _snapshot(active, grown, settings.snapshot_bytes) if grown >= enough else None
+    is_first = active.first_message is not None or active.first_audit is not None or active.new is not None
+    if seen is _NOTHING and not (resting or leg_buffer.count or is_first or snapshot or active.takeovers):
         return Append(  # by far the most frequent, and each field that need not be told makes it cheaper
-            execution_id=driven.id,
+            execution_id=active.id,
             owner=driver.instance,
-            epoch=driven.epoch,
+            epoch=active.epoch,
             expected_seq=last_seq,
-            commands_seen=driven.heard.seen,
+            commands_seen=active.command_cursor.seen,
             at=step.at,
             events=encode_events(step.events),
             count=count,
             status=status,
         )
-    first = () if driven.first_message is None else (driven.first_message,)
+    first = () if active.first_message is None else (active.first_message,)
     return Append(
-        execution_id=driven.id,
+        execution_id=active.id,
         owner=driver.instance,
-        epoch=driven.epoch,
+        epoch=active.epoch,
         expected_seq=last_seq,
-        commands_seen=driven.heard.seen,
+        commands_seen=active.command_cursor.seen,
         at=step.at,
         events=encode_events(step.events),
         count=count,
         status=status,
-        new=driven.new,
-        lease_until=driven.lease_until,
+        new=active.new,
+        lease_until=active.lease_until,
         rest=step.rest,
         points=seen.points,
         snapshot=snapshot,
         closed=seen.closed,
         messages=(*seen.messages, *first),
         tokens=seen.tokens,
-        earlier=unwritten.entries(last_seq + 1) if unwritten.count else (),
-        input=document_of(state.facts.input) if driven.new is not None else None,
-        audit=driven.first_audit if step.events else None,  # what came to nothing was no act
-        keeps_takeovers=driven.takeovers > 0 and not is_progress(step.events),
+        earlier=leg_buffer.entries(last_seq + 1) if leg_buffer.count else (),
+        input=document_of(state.facts.input) if active.new is not None else None,
+        audit=active.first_audit if step.events else None,  # what came to nothing was no act
+        keeps_takeovers=active.takeovers > 0 and not is_progress(step.events),
     )
 
 
@@ -135,14 +135,14 @@ def is_progress(events: Sequence[AnyEvent]) -> bool:
     return any(not isinstance(event, _TAKEN_UP) for event in events)
 
 
-def _snapshot(driven: ActiveExecution, grown: int, most: int) -> bytes | None:
+def _snapshot(active: ActiveExecution, grown: int, most: int) -> bytes | None:
     """Return the state as bytes, if reading them is less than reading by how much the log has grown."""
-    state = driven.state
+    state = active.state
     if state.facts.closed or grown < len(state.nodes) + len(state.halted):
         return None
     reached(CommitPoint.SNAPSHOT_DECIDED)
     encoded = encode_state(state)
     if len(encoded) <= most:
         return encoded
-    driven.snapshot_seq = state.counts["seq"] - 1  # the next try is as far away as if there were one
+    active.snapshot_seq = state.counts["seq"] - 1  # the next try is as far away as if there were one
     return None

@@ -21,10 +21,10 @@ NO_PLACES: Final = _NoSlots()
 class CallSlots:
     """What the engine asks for a place; a decision that is taken back gives all of its places back."""
 
-    __slots__ = ("_caller", "_reserved", "_taken", "closed")
+    __slots__ = ("_node_runner", "_reserved", "_taken", "closed")
 
-    def __init__(self, caller: NodeRunner, *, closed: bool) -> None:
-        self._caller = caller
+    def __init__(self, node_runner: NodeRunner, *, closed: bool) -> None:
+        self._node_runner = node_runner
         self._taken: dict[str, int] = {}
         self._reserved: dict[str, int] | None = None
         self.closed = closed
@@ -34,7 +34,7 @@ class CallSlots:
         if self._reserved is not None:
             self._reserved[node_type] = left = self._reserved.get(node_type, 0) - 1
             return left >= 0
-        if self.closed or not self._caller.take_place(node_type):
+        if self.closed or not self._node_runner.take_place(node_type):
             return False
         self._taken[node_type] = self._taken.get(node_type, 0) + 1
         return True
@@ -56,5 +56,5 @@ class CallSlots:
     def give_back(self) -> None:
         """Give back all places that no call was made for."""
         for node_type, taken in self._taken.items():
-            self._caller.give_back(node_type, taken)
+            self._node_runner.give_back(node_type, taken)
         self._taken.clear()

@@ -62,7 +62,7 @@ def _answered_at_once(state: Execution, answered: set[str]) -> dict[str, Point]:
     gone = {point for point in answered if point not in state.points}
     if not gone:
         return {}
-    stood = state.journal.overwritten(state.points.rows)
+    stood = state.undo_log.overwritten(state.points.rows)
     return {point: stood[point] for point in sorted(gone) if stood[point].kind not in PEOPLE}
 
 

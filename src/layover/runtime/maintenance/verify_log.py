@@ -91,7 +91,7 @@ class Log:
         for event in events:
             if (broken := self._take(event, entry.at, fresh)) is not None:
                 return broken
-        self.state.journal.keep()
+        self.state.undo_log.keep()
         return self._meet_snapshot(events, entry.at)
 
     def end(self) -> Broken | None:
@@ -184,7 +184,7 @@ class Log:
         if self._met:
             for event in events:
                 evolve(snapshot, event, at)
-            snapshot.journal.keep()
+            snapshot.undo_log.keep()
         elif self.length == snapshot.counts["seq"]:
             self._met = True
             if encode_state(snapshot) != encode_state(self.state):

@@ -172,7 +172,7 @@ class Control(Executions):
         source = _act(f"answer:{point}:{approved}", by, key).source
         taken = await instance.critical.run(self._answer(given, source, now, audit))
         if isinstance(taken, Refused):
-            instance.meters.resume_errors += 1
+            instance.metrics.resume_errors += 1
             raise AnswerRefused(taken.code, taken.message, taken.errors)
         return taken
 
@@ -250,7 +250,7 @@ class Control(Executions):
         if await self._is_repeated(row.head.execution_id, act):
             return await self.get(execution_id)
         if not decide(kept.state, command, self.instance.clock.now()):
-            self.instance.meters.resume_errors += 1
+            self.instance.metrics.resume_errors += 1
             raise _does_not_fit(kept.state, command)
         if row.head.status in CLOSED and isinstance(command, cmd.Retry | cmd.Rewind):
             return await self._reopen(row.head, kept, command, act)
@@ -276,7 +276,7 @@ class Control(Executions):
         if any((event.by, event.reason, event.data) == said for event in resumed):
             return
         if resumed or view.closed:  # else it is not taken yet
-            self.instance.meters.resume_errors += 1
+            self.instance.metrics.resume_errors += 1
             raise WrongState("Somebody else was faster: it is not held any more.", view.status)
 
     async def _send(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
@@ -327,7 +327,7 @@ class Control(Executions):
             _check_in_time(instance.driver, lease_until)
             refused = None if is_repeated or decide(kept.state, command, now) else _does_not_fit(kept.state, command)
             goes_on = not is_repeated and refused is None
-            message = instance.beginning.ask_again(kept.state, claimed.head.priority) if goes_on else None
+            message = instance.starter.ask_again(kept.state, claimed.head.priority) if goes_on else None
         except BaseException:
             await instance.driver.unclaim(claimed, head.wake_at)  # else nobody could reopen it before the lease is over
             raise

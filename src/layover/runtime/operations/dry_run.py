@@ -154,21 +154,21 @@ class DryRun:
     def _send(self, command: cmd.AnyCommand) -> bool:
         """Do what a command leads to; false if it leads to nothing."""
         events = play(self.state, command, self._now)
-        self.state.journal.keep()
+        self.state.undo_log.keep()
         self.log.extend((self._now, event) for event in events)
         return bool(events)
 
     def _bound(self, most: int) -> None:
         """Stop the run after so many events: one command may lead to any number of them."""
-        journal, counts = self.state.journal, self.state.counts
-        note = journal.note
+        undo_log, counts = self.state.undo_log, self.state.counts
+        note = undo_log.note
 
         def bounded(change: Overwritten) -> None:
             if counts.rows["seq"] >= most:
                 raise TooManySteps(f"The dry run takes more than {most:,} steps.")
             note(change)
 
-        journal.note = bounded
+        undo_log.note = bounded
 
 
 def _people(rules: ApprovalRules) -> Iterator[str]:

@@ -139,13 +139,13 @@ class Executions(Queries):
         )
         driver = instance.driver
         asked = StartRequest(key, value)
-        if execution_id in driver.driven and await driver.is_begun(execution_id):
+        if execution_id in driver.active and await driver.is_begun(execution_id):
             return await self._existing(execution_id, on_conflict, wait, asked)
-        begun = instance.beginning.begin(plan, new, create, audit)
-        driven = begun.driven
-        driven.on_confirmed = confirmed = _Confirmed(new, number, wait)
+        begun = instance.starter.begin(plan, new, create, audit)
+        active = begun.active
+        active.on_confirmed = confirmed = _Confirmed(new, number, wait)
         if begun.wish is None and held is None:
-            outcome = await _creation_of(driven)
+            outcome = await _creation_of(active)
         else:
             outcome = await instance.critical.run(self._held_back(begun, held, delayed=bool(delay)))
         if outcome.verdict == "exists":
@@ -153,26 +153,26 @@ class Executions(Queries):
         if outcome.verdict == "fenced":  # it is begun, and somebody else went on with it before that was known here
             return await self._existing(execution_id, "return", wait)
         if wait is not None:
-            await driven.at_rest()
+            await active.at_rest()
         if confirmed.view is None:
             return await self._existing(execution_id, "return", wait)  # it goes on later, or elsewhere
         return confirmed.view
 
     async def _held_back(self, begun: StartedExecution, held: Standing | None, *, delayed: bool) -> Outcome:
         """Wait until an execution exists that limits or a paused workflow hold back; see whether it may start now."""
-        beginning = self.instance.beginning
-        outcome = await begun.driven.created
+        starter = self.instance.starter
+        outcome = await begun.active.created
         if outcome.verdict != "passed":
             return outcome
         if begun.wish is not None and begun.message is not None and not delayed:
             try:
-                admission = await beginning.apply(begun.wish, begun.message)
+                admission = await starter.apply(begun.wish, begun.message)
             except StoreUnavailable:  # it exists, and is asked for again by the message that it left for that
                 return outcome
             if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
                 raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
         if held is not None:
-            await beginning.look_again(begun.driven.id, held)
+            await starter.look_again(begun.active.id, held)
         return outcome
 
     async def _existing(
@@ -291,13 +291,13 @@ class Executions(Queries):
         return [one for one in found if one.seq >= since][:limit]
 
 
-async def _creation_of(driven: ActiveExecution) -> Outcome:
+async def _creation_of(active: ActiveExecution) -> Outcome:
     """Wait until it is known what became of a creation; it goes on if the caller gives up."""
     try:
-        return await driven.created
+        return await active.created
     except asyncio.CancelledError:
-        if driven.created.cancelled():  # others under the same id wait for it too
-            driven.created = driven.created.get_loop().create_future()
+        if active.created.cancelled():  # others under the same id wait for it too
+            active.created = active.created.get_loop().create_future()
         raise
 
 
@@ -315,11 +315,11 @@ class _Confirmed:
         self._wait = wait
         self.view: Execution | None = None
 
-    def __call__(self, driven: ActiveExecution) -> None:
+    def __call__(self, active: ActiveExecution) -> None:
         """Keep the view of the first confirmed state that the caller waits for."""
-        if self.view is None and (self._wait is None or _is_over(driven.state, self._wait)):
-            head, finished_at = driven.head(), driven.finished_at
-            self.view = execution_view(self._new, driven.state, finished_at, head=head, version=self._version)
+        if self.view is None and (self._wait is None or _is_over(active.state, self._wait)):
+            head, finished_at = active.head(), active.finished_at
+            self.view = execution_view(self._new, active.state, finished_at, head=head, version=self._version)
 
 
 def _id_for(instance: Instance, workflow: str, id_: str | None, key: str | None) -> str:

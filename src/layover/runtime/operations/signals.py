@@ -51,7 +51,7 @@ class Signals(Control):
             return Delivered(id=signal_id, repeated=True)
         reached(CommitPoint.SIGNAL_KEPT)
         try:
-            matched = await instance.switchboard.dispatch(signal)
+            matched = await instance.signal_router.dispatch(signal)
         except StoreError as error:  # it is taken, and stays undispatched: any instance comes back to it
             _log.warning("dispatch_failed signal=%s error=%s", signal_id, error.message)
             matched = ()

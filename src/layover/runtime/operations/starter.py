@@ -43,7 +43,7 @@ _BEHIND_ALL = 2**62
 class StartedExecution(NamedTuple):
     """An execution that is being begun; with a wish, it starts when its limits let it."""
 
-    driven: ActiveExecution
+    active: ActiveExecution
     wish: Wish | None = None
     message: Message | None = None
 
@@ -65,8 +65,8 @@ class Starter:
             return StartedExecution(self._driver.create(plan, new, create, audit=audit))
         due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
         message = admit_message(wish, _BEHIND_ALL, due_at)
-        driven = self._driver.create(plan, new, replace(create, hold=True), message, audit)
-        return StartedExecution(driven, wish, message)
+        active = self._driver.create(plan, new, replace(create, hold=True), message, audit)
+        return StartedExecution(active, wish, message)
 
     def ask_again(self, state: Execution, priority: int) -> Message | None:
         """Return the message by which an execution asks once more that was closed before its limits let it start."""
@@ -143,7 +143,7 @@ class Starter:
             if await self._driver.is_begun(child):
                 return
             begun = self.begin(plan, new, create)
-            outcome = await begun.driven.created
+            outcome = await begun.active.created
         except StoreUnavailable:
             raise
         except LayoverError as error:

@@ -185,7 +185,7 @@ class Queries(WorkflowStatuses):
             instance.clock.now(),
             admission=admission,
             owner=None if owner is None or here else await instance.store.liveness(owner),
-            lacking=instance.caller.lacking if here else None,
+            lacking=instance.node_runner.lacking if here else None,
         )
         reasons = own.reasons
         for index, reason in enumerate(own.reasons):
