@@ -226,8 +226,8 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 state_cache.StateCache,
                 "take",
                 (
-                    "kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch)",
-                    "kept is None",
+                    "cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch)",
+                    "cached is None",
                 ),
             )
         ],

@@ -88,7 +88,7 @@ class PassiveEngine(Callbacks):
         row = await self._store.get(execution_id)
         self.is_applied = row is not None and (row.head.commands_done >= n or row.head.status in CLOSED)
 
-    async def _reopen(self, head: Head, kept: CachedState, command: Retry | Rewind, act: Act) -> Execution:
+    async def _reopen(self, head: Head, cached: CachedState, command: Retry | Rewind, act: Act) -> Execution:
         """Open a closed execution again, and start nothing of it."""
         self.instance.driver.stop()
-        return await super()._reopen(head, kept, command, act)
+        return await super()._reopen(head, cached, command, act)

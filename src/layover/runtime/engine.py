@@ -80,8 +80,8 @@ class Engine(Callbacks):
         retry, service = self._settings.lease_ttl / 1000 / AFTER_FAILURE, partial(Service, chance=self._machine.chance)
         self._services = [
             service("claimer", instance.claimer.run),
-            service("courier", instance.outbox_relay.run),
-            service("renewer", instance.lease_renewer.renew, first_pause=retry, longest_pause=retry),
+            service("outbox_relay", instance.outbox_relay.run),
+            service("lease_renewer", instance.lease_renewer.renew, first_pause=retry, longest_pause=retry),
             service("listener", instance.lease_renewer.listen),
             service(_PURGER, instance.purger.run),
         ]

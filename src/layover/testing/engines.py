@@ -172,7 +172,7 @@ class Engines:
             if not await self._is_quiet(engine):
                 continue
             if (await engine.instance.store.outbox(self.time.now, 1)).due:
-                engine.instance.outbox_relay.post(())  # it was just made due, and the courier had looked before
+                engine.instance.outbox_relay.post(())  # it was just made due, and the outbox relay had looked before
             elif self.plan.crashes and await engine.instance.store.undispatched(self._soon(), 1):
                 await self.do(lambda alive: alive.instance.signal_router.look(self._soon()))
             else:

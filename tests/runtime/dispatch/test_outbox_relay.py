@@ -268,7 +268,7 @@ async def test_a_store_that_cannot_be_written_delays_what_is_to_be_delivered(
         other = apsw.Connection(str(path))
         other.execute("BEGIN IMMEDIATE")
         clock.skip(engine, LATER)
-        while "service_failed service=courier" not in caplog.text:
+        while "service_failed service=outbox_relay" not in caplog.text:
             await store.get(parent)
         other.execute("ROLLBACK")
         other.close()
@@ -309,7 +309,7 @@ async def test_a_command_that_cannot_be_delivered_keeps_nothing_else_back(tmp_pa
 
 
 class Asked(SqliteStore):
-    """A store that tells what a courier looks for."""
+    """A store that tells what an outbox relay looks for."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "layover.db")

@@ -16,7 +16,13 @@ from tests.api.harness import listening
 from tests.runtime.harness import Between, Held, Scripted, call, delay, end, engine_on, flow
 
 # The operation of the store that each service cannot do without.
-_NEEDED = {"claimer": "claim", "courier": "outbox", "renewer": "renew", "listener": "unread", "purger": "versions"}
+_NEEDED = {
+    "claimer": "claim",
+    "outbox_relay": "outbox",
+    "lease_renewer": "renew",
+    "listener": "unread",
+    "purger": "versions",
+}
 _QUICK = {"purge_every": 20, "outbox_poll": 20, "lease_ttl": 300}
 
 

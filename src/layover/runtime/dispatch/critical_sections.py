@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_log = logging.getLogger("layover.critical")
+_log = logging.getLogger("layover.critical_sections")
 
 
 class CriticalSections:

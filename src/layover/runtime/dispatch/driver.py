@@ -145,12 +145,12 @@ class Driver:
             if self._is_poison(claimed.head):
                 _log.error("poison execution=%s takeovers=%d", claimed.head.execution_id, claimed.head.takeovers)
                 continue
-            kept = self.cache.take(claimed.head)
-            if kept is None:
+            cached = self.cache.take(claimed.head)
+            if cached is None:
                 unknown.append(claimed)
                 continue
             try:
-                await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
+                await self._go_on_if_it_can(claimed, cached, lease_until, due=due)
             except Exception as error:  # noqa: BLE001 - a fault of ours must not leave it claimed and driven by nobody
                 await self._unusable(claimed, error)
         if unknown:
@@ -184,10 +184,10 @@ class Driver:
             return
         for claimed, loaded in zip(claims, found, strict=True):
             try:
-                kept = await self.state_of(_found(loaded, claimed.head.execution_id))
-                kept = await self.timed(claimed.head, kept)
+                cached = await self.state_of(_found(loaded, claimed.head.execution_id))
+                cached = await self.timed(claimed.head, cached)
                 reached(CommitPoint.STATE_LOADED)
-                await self._go_on_if_it_can(claimed, kept, lease_until, due=due)
+                await self._go_on_if_it_can(claimed, cached, lease_until, due=due)
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not stop the others
                 await self._unusable(claimed, error)
 
@@ -214,18 +214,18 @@ class Driver:
         lost = await self._store.renew(self.instance, [_lease(claimed)], until)
         return None if lost or self.is_over(until) else until
 
-    async def _go_on_if_it_can(self, claimed: Claimed, kept: CachedState, lease_until: int, *, due: bool) -> None:
+    async def _go_on_if_it_can(self, claimed: Claimed, cached: CachedState, lease_until: int, *, due: bool) -> None:
         if self.is_over(lease_until):
             regained = await self._regained(claimed)
             if regained is None:
                 self.quarantine.end(claimed.head.execution_id)
                 return  # it is due, or somebody else has it
             lease_until = regained
-        wakes = wake_at(kept.state)
-        missing = missing_types(kept.state, self.node_runner.can_run)
+        wakes = wake_at(cached.state)
+        missing = missing_types(cached.state, self.node_runner.can_run)
         is_known = missing == claimed.head.missing  # else a leg writes it down, with since when
         if claimed.commands or (wakes is not None and wakes <= self.clock.now()) or not missing or not is_known:
-            self.go_on(claimed, kept, lease_until).taken_up = due
+            self.go_on(claimed, cached, lease_until).taken_up = due
             return
         _log.warning("functions_missing execution=%s types=%s", claimed.head.execution_id, ",".join(missing))
         await self._release([_lease(claimed)], wakes, missing)
@@ -248,12 +248,12 @@ class Driver:
             entries = await self._store.history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
             return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
 
-    async def timed(self, head: Head, kept: CachedState) -> CachedState:
+    async def timed(self, head: Head, cached: CachedState) -> CachedState:
         """Return a state that is to be gone on from, with the time of its last event: if need be, the log tells it."""
-        if kept.last_at:
-            return kept
+        if cached.last_at:
+            return cached
         entries = await self._store.history(head.execution_id, head.last_seq, 1)
-        return kept._replace(last_at=entries[-1].at) if entries else kept
+        return cached._replace(last_at=entries[-1].at) if entries else cached
 
     def own_head(self, execution_id: str) -> Head | None:
         """Return the head of an execution that is driven here, as it stands in the store as long as the lease lasts."""
@@ -270,7 +270,7 @@ class Driver:
     def go_on(
         self,
         claimed: Claimed,
-        kept: CachedState,
+        cached: CachedState,
         lease_until: int,
         *first: cmd.AnyCommand,
         message: Message | None = None,
@@ -281,7 +281,7 @@ class Driver:
         active = ActiveExecution(
             self,
             head.execution_id,
-            kept,
+            cached,
             Lease(execution_id=head.execution_id, epoch=head.epoch),
             lease_until=lease_until,
             claimed=head,

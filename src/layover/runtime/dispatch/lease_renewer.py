@@ -26,7 +26,7 @@ RENEWALS = 3  # in the length of a lease
 ATTEMPTS = 6  # that find time in it, one after the other
 AFTER_FAILURE = 30  # parts of a lease that pass between an attempt that failed and the next
 
-_log = logging.getLogger("layover.keeper")
+_log = logging.getLogger("layover.lease_renewer")
 
 
 class LeaseRenewer:

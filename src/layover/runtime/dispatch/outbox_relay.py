@@ -37,7 +37,7 @@ _LOOK_AGAIN = 60_000
 _Way: TypeAlias = "tuple[str, str]"
 _Key: TypeAlias = "tuple[str, int, str]"
 
-_log = logging.getLogger("layover.courier")
+_log = logging.getLogger("layover.outbox_relay")
 
 
 class OutboxRelay:

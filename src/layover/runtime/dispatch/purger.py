@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from layover.runtime.plans import Plans
 
 _AT_ONCE = 100
-_LOCK = "janitor"
+_LOCK = "janitor"  # a row in the database: instances of earlier releases know it by this name
 
-_log = logging.getLogger("layover.janitor")
+_log = logging.getLogger("layover.purger")
 
 
 class Purger:

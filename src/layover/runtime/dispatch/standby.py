@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OLD = 2  # a lease of which less than this part is left is renewed
 
-_log = logging.getLogger("layover.keeper")
+_log = logging.getLogger("layover.lease_renewer")
 
 
 class StandbyRenewer:

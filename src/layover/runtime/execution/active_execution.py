@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from layover.runtime.execution.append_builder import Derived
     from layover.runtime.execution.durability_waiters import FromCall
 
-_log = logging.getLogger("layover.driven")
+_log = logging.getLogger("layover.active_execution")
 
 # After so many refusals in a row for commands that came in, the next decision is made where no more can come.
 _MOST_REFUSALS = 3
@@ -131,7 +131,7 @@ class ActiveExecution:
         self,
         driver: Driver,
         execution_id: str,
-        kept: CachedState,
+        cached: CachedState,
         lease: Lease,
         *,
         lease_until: int,
@@ -142,10 +142,10 @@ class ActiveExecution:
     ) -> None:
         self._driver = driver
         self.id = execution_id
-        self.state: Execution = kept.state
-        self.last_seq = kept.last_seq
-        self.last_epoch = kept.last_epoch
-        self._last_at = kept.last_at
+        self.state: Execution = cached.state
+        self.last_seq = cached.last_seq
+        self.last_epoch = cached.last_epoch
+        self._last_at = cached.last_at
         self.lease = lease
         self.epoch = lease.epoch
         self.lease_until = lease_until
@@ -175,8 +175,8 @@ class ActiveExecution:
         self._slots = CallSlots(driver.node_runner, closed=parked)
         self._slot_queue = SlotQueue(self.state)
         self.goes_first = False  # it has waited for a place before it came here
-        self.snapshot_seq = kept.snapshot_seq
-        self._size = kept.size
+        self.snapshot_seq = cached.snapshot_seq
+        self._size = cached.size
         self._was_closed = bool(self.state.facts.closed)
         self._by_leg = self.state.plan.definition.settings.durability == "leg"
         self.leg_buffer = LegBuffer() if self._by_leg else NOTHING_UNWRITTEN

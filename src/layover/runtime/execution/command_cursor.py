@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
     from layover.ports.records import Command
 
-_log = logging.getLogger("layover.heard")
+_log = logging.getLogger("layover.command_cursor")
 
 
 class CommandCursor:

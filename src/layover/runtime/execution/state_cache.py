@@ -35,41 +35,41 @@ class StateCache:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[str, CachedState] = OrderedDict()
+        self._cached: OrderedDict[str, CachedState] = OrderedDict()
         self.size = 0
 
-    def put(self, execution_id: str, kept: CachedState) -> None:
+    def put(self, execution_id: str, cached: CachedState) -> None:
         """Keep a state, and let go of those that were not used for longest."""
         self._drop(execution_id)
-        self._kept[execution_id] = kept
-        self.size += _memory(kept)
-        while self.size > self._most and self._kept:
-            _, oldest = self._kept.popitem(last=False)
+        self._cached[execution_id] = cached
+        self.size += _memory(cached)
+        while self.size > self._most and self._cached:
+            _, oldest = self._cached.popitem(last=False)
             self.size -= _memory(oldest)
 
     def take(self, head: Head) -> CachedState | None:
         """Return a state that is still what the log says; it belongs to whoever took it."""
-        kept = self._drop(head.execution_id)
-        if kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch):
+        cached = self._drop(head.execution_id)
+        if cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch):
             return None
-        return kept
+        return cached
 
     def __contains__(self, execution_id: str) -> bool:
-        return execution_id in self._kept
+        return execution_id in self._cached
 
     def peek(self, head: Head) -> CachedState | None:
         """Return a state that is still what the log says, to be read at once: it stays here, for the next to take."""
-        kept = self._kept.get(head.execution_id)
-        if kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch):
+        cached = self._cached.get(head.execution_id)
+        if cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch):
             return None
-        return kept
+        return cached
 
     def _drop(self, execution_id: str) -> CachedState | None:
-        kept = self._kept.pop(execution_id, None)
-        if kept is not None:
-            self.size -= _memory(kept)
-        return kept
+        cached = self._cached.pop(execution_id, None)
+        if cached is not None:
+            self.size -= _memory(cached)
+        return cached
 
 
-def _memory(kept: CachedState) -> int:
-    return _BY_ITSELF + _PER_BYTE * kept.size
+def _memory(cached: CachedState) -> int:
+    return _BY_ITSELF + _PER_BYTE * cached.size

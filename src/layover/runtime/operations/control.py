@@ -68,8 +68,8 @@ class Control(Executions):
 
         One that an operator holds already stays as it is, with the first reason.
         """
-        row, kept = await self._load(execution_id)
-        if kept.state.facts.gate != "open" and row.head.commands_done >= row.head.commands_seq:
+        row, cached = await self._load(execution_id)
+        if cached.state.facts.gate != "open" and row.head.commands_done >= row.head.commands_seq:
             return await self.get(execution_id)
         act = _act("pause", by, key, audit, within)
         again = await self._is_repeated(row.head.execution_id, act)
@@ -246,21 +246,21 @@ class Control(Executions):
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""
-        row, kept = await self._load(execution_id)
+        row, cached = await self._load(execution_id)
         if await self._is_repeated(row.head.execution_id, act):
             return await self.get(execution_id)
-        if not decide(kept.state, command, self.instance.clock.now()):
+        if not decide(cached.state, command, self.instance.clock.now()):
             self.instance.metrics.resume_errors += 1
-            raise _does_not_fit(kept.state, command)
+            raise _does_not_fit(cached.state, command)
         if row.head.status in CLOSED and isinstance(command, cmd.Retry | cmd.Rewind):
-            return await self._reopen(row.head, kept, command, act)
+            return await self._reopen(row.head, cached, command, act)
         try:
             view = await self._send(execution_id, command, act)
         except WrongState:
             if isinstance(command, cmd.Retry | cmd.Rewind):  # what was closed meanwhile may be reopened
                 return await self._effective(execution_id, command, act)
             raise
-        if isinstance(command, cmd.Resume) and kept.state.facts.gate != "open":
+        if isinstance(command, cmd.Resume) and cached.state.facts.gate != "open":
             await self._check_heard(row.head, command, view)
         return view
 
@@ -303,13 +303,13 @@ class Control(Executions):
         limit = act.within if act.within is not None else WaitTimeout(self.instance.settings.act_wait / 1000)
         await limit.keep(self.instance.listeners.until(execution_id, wanted))
 
-    async def _reopen(self, head: Head, kept: CachedState, command: cmd.Retry | cmd.Rewind, act: Act) -> Execution:
+    async def _reopen(self, head: Head, cached: CachedState, command: cmd.Retry | cmd.Rewind, act: Act) -> Execution:
         """Take up a closed execution to reopen it: a command in its queue would be too late by definition."""
-        seen = await self.instance.critical.run(self._take_up(head, kept, command, act))
+        seen = await self.instance.critical.run(self._take_up(head, cached, command, act))
         await self._until(head.execution_id, act, lambda head: head.last_seq > seen or head.owner is None)
         return await self.get(head.execution_id)
 
-    async def _take_up(self, head: Head, kept: CachedState, command: cmd.Retry | cmd.Rewind, act: Act) -> int:
+    async def _take_up(self, head: Head, cached: CachedState, command: cmd.Retry | cmd.Rewind, act: Act) -> int:
         """Claim a closed execution and drive it with a command; return how far its log went before."""
         instance = self.instance
         now = await instance.driver.claiming_time()
@@ -320,22 +320,24 @@ class Control(Executions):
             raise WrongState("Somebody else is just reopening it.", head.status)
         (claimed,) = claims.claimed
         try:
-            if claimed.head.last_seq != kept.last_seq:
-                kept = await self._loaded(head.execution_id)
-            kept = await instance.driver.timed(claimed.head, kept)
+            if claimed.head.last_seq != cached.last_seq:
+                cached = await self._loaded(head.execution_id)
+            cached = await instance.driver.timed(claimed.head, cached)
             is_repeated = await self._is_repeated(head.execution_id, act)  # it may have been meanwhile
             _check_in_time(instance.driver, lease_until)
-            refused = None if is_repeated or decide(kept.state, command, now) else _does_not_fit(kept.state, command)
+            refused = (
+                None if is_repeated or decide(cached.state, command, now) else _does_not_fit(cached.state, command)
+            )
             goes_on = not is_repeated and refused is None
-            message = instance.starter.ask_again(kept.state, claimed.head.priority) if goes_on else None
+            message = instance.starter.ask_again(cached.state, claimed.head.priority) if goes_on else None
         except BaseException:
             await instance.driver.unclaim(claimed, head.wake_at)  # else nobody could reopen it before the lease is over
             raise
         if goes_on:
             command = replace(command, instance=instance.id)
-            instance.driver.go_on(claimed, kept, lease_until, command, message=message, audit=act.audit)
+            instance.driver.go_on(claimed, cached, lease_until, command, message=message, audit=act.audit)
         else:
-            instance.driver.go_on(claimed, kept, lease_until)
+            instance.driver.go_on(claimed, cached, lease_until)
         if refused is not None:
             raise refused  # somebody else has done it meanwhile
         return claimed.head.last_seq

@@ -18,7 +18,7 @@ from layover.runtime.operations.control import Control
 if TYPE_CHECKING:
     from layover.ports.records import AuditEntry
 
-_log = logging.getLogger("layover.outside")
+_log = logging.getLogger("layover.signals")
 
 
 class Delivered(msgspec.Struct, frozen=True, kw_only=True):

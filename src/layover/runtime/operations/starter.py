@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from layover.runtime.execution.outbox_messages import Start
     from layover.runtime.plans import Plans, Startable
 
-_log = logging.getLogger("layover.beginning")
+_log = logging.getLogger("layover.starter")
 
 _LOOK_AGAIN = 60_000
 _DEEPEST = 100  # of children of children: a workflow that starts itself for ever would fill the disk

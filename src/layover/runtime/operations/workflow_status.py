@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import AuditEntry, Head, Loaded
 
-_log = logging.getLogger("layover.standings")
+_log = logging.getLogger("layover.workflow_status")
 
 _AT_ONCE = 100  # executions that are told in one transaction
 _MOST = 2_000  # that are told by one call

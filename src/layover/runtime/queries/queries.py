@@ -86,13 +86,13 @@ class Queries(WorkflowStatuses):
                 if loaded is None or loaded.head.status != "paused" or loaded.head.paused_at != row.head.paused_at:
                     continue
                 try:
-                    kept = await instance.driver.state_of(loaded)
+                    cached = await instance.driver.state_of(loaded)
                 except StoreUnavailable:
                     raise
                 except LayoverError as error:  # one log that cannot be read must not hide the others
                     _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
                     continue
-                yield _viewed(loaded, kept)
+                yield _viewed(loaded, cached)
                 await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
 
     async def nodes(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[NodeExecution]:
@@ -107,12 +107,12 @@ class Queries(WorkflowStatuses):
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""
-        row, kept = await self._load(execution_id)
+        row, cached = await self._load(execution_id)
         plan = await self.instance.plans.of(row.info.hash)
         log = await self._log_of(row)
         if len(log.nodes) < SLICE:
-            return graph(plan, kept.state, log.nodes, row.version)
-        return await asyncio.to_thread(graph, plan, kept.state, log.nodes, row.version)
+            return graph(plan, cached.state, log.nodes, row.version)
+        return await asyncio.to_thread(graph, plan, cached.state, log.nodes, row.version)
 
     async def _log_of(self, row: ExecutionRow) -> LogView:
         """Return what the log tells of an execution as its row has it."""
@@ -147,8 +147,8 @@ class Queries(WorkflowStatuses):
 
     async def find_point(self, execution_id: str, context_id: str) -> PointRow | None:
         """Return the newest pause point of a place in an execution; None if it was never waited there."""
-        row, kept = await self._load(execution_id)
-        open_here = [point.id for point in kept.state.points.rows.values() if context_of(point) == context_id]
+        row, cached = await self._load(execution_id)
+        open_here = [point.id for point in cached.state.points.rows.values() if context_of(point) == context_id]
         for point in open_here:
             found = await self.instance.store.point(point)
             if found is not None:
@@ -159,9 +159,9 @@ class Queries(WorkflowStatuses):
 
     async def queue(self, execution_id: str) -> dict[str, int]:
         """Return the places of points whose answers wait for their turn, counted from 1, by the ids of the points."""
-        row, kept = await self._load(execution_id)
+        row, cached = await self._load(execution_id)
         unread = await self.instance.store.commands(row.head.execution_id, row.head.commands_done)
-        return positions(kept.state, unread)
+        return positions(cached.state, unread)
 
     async def counts(self) -> dict[str, int]:
         """Return how many executions there are, by status."""
@@ -176,12 +176,12 @@ class Queries(WorkflowStatuses):
         """Return why an execution stands still, followed through its children: `left` is how many more are asked."""
         left[0] -= 1
         instance = self.instance
-        row, kept = await self._load(execution_id)
-        admission = await instance.store.admission(row.head.execution_id) if kept.state.facts.hold else None
+        row, cached = await self._load(execution_id)
+        admission = await instance.store.admission(row.head.execution_id) if cached.state.facts.hold else None
         owner, here = row.head.owner, row.head.owner in (None, instance.id)
         own = why(
             row.head,
-            kept.state,
+            cached.state,
             instance.clock.now(),
             admission=admission,
             owner=None if owner is None or here else await instance.store.liveness(owner),
@@ -204,8 +204,8 @@ class Queries(WorkflowStatuses):
         return loaded, await self.instance.driver.state_of(loaded)
 
 
-def _viewed(row: ExecutionRow, kept: CachedState) -> Execution:
-    return execution_view(row.info, kept.state, row.finished_at, head=row.head, version=row.version)
+def _viewed(row: ExecutionRow, cached: CachedState) -> Execution:
+    return execution_view(row.info, cached.state, row.finished_at, head=row.head, version=row.version)
 
 
 def _own(node: NodeExecution) -> NodeExecution:
