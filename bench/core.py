@@ -96,7 +96,7 @@ def run(plan: Plan, size: int, encode: Callable[[list[AnyEvent]], object] = enco
     now = 1_000_000
     while replies:
         events = play(state, replies.popleft(), now)
-        state.journal.keep()
+        state.undo_log.keep()
         encode(events)
         wake_at(state)
         for event in events:

@@ -11,7 +11,7 @@ import yaml
 
 from layover.core.definitions import DEFAULT_LIMITS, check
 from layover.core.definitions.problems import Problems
-from layover.core.definitions.text import read_text
+from layover.core.definitions.read_text import read_text
 from layover.core.definitions.yaml_write import write_yaml
 from layover.core.plan import compile_plan, load
 from measure import compare, size_of, table

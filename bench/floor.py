@@ -15,9 +15,9 @@ from collections import deque
 from time import time
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
-from layover.core.documents import document_of
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, encode_events
+from layover.core.input_index import document_of
 from layover.runtime.ids import new_id
 from layover.stores.ids import key
 from layover.stores.json_contains import storable_input

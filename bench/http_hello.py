@@ -15,9 +15,9 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from layover.api.addresses import TrustedProxies
-from layover.api.serving import listen, serve
+from layover.api.server import listen, serve
 from layover.api.settings import ApiSettings
+from layover.api.trusted_proxies import TrustedProxies
 
 
 class Hello(msgspec.Struct, frozen=True):

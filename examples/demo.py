@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from layover import Engine, NodeContext, Settings
-from layover.runtime.verify import violations
+from layover.runtime.maintenance.verify import violations
 
 WORKFLOW = """
 name: launch

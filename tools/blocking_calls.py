@@ -1,4 +1,4 @@
-"""Write src/layover/client/blocking from the calls of the asynchronous client: tools/blocking_calls.py [--check]."""
+"""Write src/layover/client/sync from the calls of the asynchronous client: tools/blocking_calls.py [--check]."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _CHANGES = [
     (r"\bawait ", ""),
     (r"for one in ([^\n]+):\n +yield one\n", r"yield from \1\n"),
     (r"\bAsyncIterator\b", "Iterator"),
-    (r"from layover\.client\.transport import Transport", "from layover.client.synchronous import BlockingTransport"),
-    (r"\btransport: Transport\b", "transport: BlockingTransport"),
+    (r"from layover\.client\.transport import Transport", "from layover.client.sync_client import SyncTransport"),
+    (r"\btransport: Transport\b", "transport: SyncTransport"),
 ]
 
 
@@ -33,7 +33,7 @@ def blocking(text: str) -> str:
 def modules() -> dict[Path, str]:
     """Return the files to write, with what is in them."""
     return {
-        CLIENT / "blocking" / path.name: blocking(path.read_text())
+        CLIENT / "sync" / path.name: blocking(path.read_text())
         for path in sorted((CLIENT / "calls").glob("*.py"))
         if path.name != "__init__.py"
     }

@@ -34,22 +34,22 @@ class Mutation(NamedTuple):
 
 MUTATIONS = [
     Mutation("skip the gate", "advance.py", 'if facts.gate != "open":', 'if facts.gate == "paused":'),
-    Mutation("forget dead paths", "movement.py", 'status = "skipped"', 'status = "idle"'),
-    Mutation("run a join at its first edge", "movement.py", "reached and (complete or", "reached and (True or"),
-    Mutation("take every port", "movement.py", "taken=out == taken_port", "taken=taken_port is not None"),
+    Mutation("forget dead paths", "node_transitions.py", 'status = "skipped"', 'status = "idle"'),
+    Mutation("run a join at its first edge", "node_transitions.py", "reached and (complete or", "reached and (True or"),
+    Mutation("take every port", "node_transitions.py", "taken=out == taken_port", "taken=taken_port is not None"),
     Mutation("apply an answer twice", "apply_points.py", "state.points.drop(event.point)", "None"),
     Mutation("count a stale attempt", "decide.py", "and node.attempt == command.attempt", ""),
     Mutation("take a result of what does not run", "decide.py", 'and node.status == "running"', ""),
     Mutation(
         "lose the order of a scope's results",
-        "rounds.py",
+        "containers.py",
         "[one.output for one in kept",
         "[one.output for one in [*kept][::-1]",
     ),
     Mutation("collect skipped rounds", "apply_nodes.py", 'event.end in ("done", "broken")', "True"),
     Mutation(
         "leave a closed scope's nodes",
-        "movement.py",
+        "node_transitions.py",
         "state.nodes.drop(name)\n    state.scopes",
         "pass\n    state.scopes",
     ),
@@ -60,8 +60,8 @@ MUTATIONS = [
     Mutation(
         "keep waiting points of a failed scope",
         "failures.py",
-        "    cancel_points(turn, path)\n    turn.emit(ev.ScopeClosed(node=scope.node",
-        "    turn.emit(ev.ScopeClosed(node=scope.node",
+        "    cancel_points(context, path)\n    context.emit(ev.ScopeClosed(node=scope.node",
+        "    context.emit(ev.ScopeClosed(node=scope.node",
     ),
     Mutation(
         "write a branch's variables through", "apply_nodes.py", '.node.type == "parallel"', '.node.type == "none"'
@@ -78,14 +78,14 @@ MUTATIONS = [
     Mutation("reserve an answer for ever", "answers.py", "    if still_open:", "    if True:"),
     Mutation("take any answer to a function", "answers.py", 'return point.details.get("schema")', "return None"),
     Mutation("pause before the children have", "gate.py", ' and not counts["children"]', ""),
-    Mutation("leave children at work", "going_back.py", "reason=reason, child=point.child", "reason=reason"),
+    Mutation("leave children at work", "rewind.py", "reason=reason, child=point.child", "reason=reason"),
     Mutation("leave late children at work", "points.py", "point=point.id, child=point.child", "point=point.id"),
     Mutation("keep children held", "apply_execution.py", "    release_children(state)\n", ""),
     Mutation(
         "tell a parent that does not wait", "effects.py", "if parent is None or point is None", "if parent is None"
     ),
     Mutation("lose the fate of what failed", "apply_nodes.py", "            _keep_fates(state, path)\n", ""),
-    Mutation("forget who waits for a place", "movement.py", '"queued": "queued"', '"queued": "answers"'),
+    Mutation("forget who waits for a place", "node_transitions.py", '"queued": "queued"', '"queued": "answers"'),
     Mutation(
         "end a pause by an earlier one", "points.py", "return order == (facts.pauses", "return order <= (facts.pauses"
     ),
@@ -93,8 +93,8 @@ MUTATIONS = [
     Mutation(
         "answer no pause but the first",
         "decide.py",
-        "elif command.order not in (0, turn",
-        "elif command.order in (0, turn",
+        "elif command.order not in (0, context",
+        "elif command.order in (0, context",
     ),
     Mutation(
         "keep children held by another pause",
@@ -103,17 +103,17 @@ MUTATIONS = [
         "    # what held",
     ),
     Mutation(
-        "leave what had ended as it was", "decide.py", "if was_closed and not turn.state.facts.closed:", "if False:"
+        "leave what had ended as it was", "decide.py", "if was_closed and not context.state.facts.closed:", "if False:"
     ),
     Mutation("start what is held", "starting.py", "or facts.hold ", ""),
-    Mutation("start before its moment", "starting.py", "facts.start_at <= turn.now", "True"),
-    Mutation("admit again and again", "starting.py", "if turn.state.facts.hold:", "if True:"),
+    Mutation("start before its moment", "starting.py", "facts.start_at <= context.now", "True"),
+    Mutation("admit again and again", "starting.py", "if context.state.facts.hold:", "if True:"),
     Mutation("lose what a resume brought early", "apply_execution.py", "{**variables, **early}", "variables"),
     Mutation("call again who has replied", "recovery.py", 'point.status == "answered"', "False"),
-    Mutation("open another point for a lost call", "begin.py", " and not turn.state.node(name).point", ""),
+    Mutation("open another point for a lost call", "activate.py", " and not context.state.node(name).point", ""),
     Mutation(
         "leave a call out that nobody waits for",
-        "going_back.py",
+        "rewind.py",
         "return point.node if calling",
         'return "" if calling',
     ),
@@ -122,13 +122,13 @@ MUTATIONS = [
         "write every beat", "points.py", "_MOST_BEATS * (beat_by - point.beat_by) >= length", "beat_by > point.beat_by"
     ),
     Mutation("never miss a heartbeat", "apply_points.py", "point.beat_by, point.deadline)", "point.deadline)"),
-    Mutation("let a token into a text", "names.py", '{"$token": "url"}', '"url"'),
-    Mutation("call again what is in doubt", "doubt.py", 'if on_crash == "rerun":', "if True:"),
+    Mutation("let a token into a text", "scope_lookup.py", '{"$token": "url"}', '"url"'),
+    Mutation("call again what is in doubt", "in_doubt.py", 'if on_crash == "rerun":', "if True:"),
     Mutation("call instead of looking", "effects.py", "node.doubt and is_probing(state, event.node)", "False"),
     Mutation("count a recovery twice", "apply_nodes.py", ' and node.status != "ready"', ""),
     Mutation("take any answer to a doubt", "answers.py", "return ANSWER", "return None"),
-    Mutation("forget a doubt at a retry", "movement.py", "        doubt=node.doubt,\n", ""),
-    Mutation("forget the journal at a retry", "movement.py", "        journal=node.journal,\n", ""),
+    Mutation("forget a doubt at a retry", "node_transitions.py", "        doubt=node.doubt,\n", ""),
+    Mutation("forget the journal at a retry", "node_transitions.py", "        journal=node.journal,\n", ""),
     Mutation("go back to whoever settled a doubt", "apply_points.py", "point.key or point.doubt  #", "point.key  #"),
     Mutation("number messages anew", "effects.py", 'state.counts.rows["seq"] - len(events)', "0"),
     Mutation(
@@ -136,9 +136,13 @@ MUTATIONS = [
     ),
     Mutation("begin a failed container anew", "halting.py", "return bool(node.next_round) and", "return False and"),
     Mutation("forget a halted call that matters", "halting.py", "node.doubt or lost", "node.doubt"),
-    Mutation("take up all branches at once", "rounds.py", ").due_scopes and row.open_scopes < most", ").due_scopes"),
+    Mutation(
+        "take up all branches at once", "containers.py", ").due_scopes and row.open_scopes < most", ").due_scopes"
+    ),
     Mutation("keep what a container went on without", "halting.py", 'container.on_failure == "continue"', "False"),
-    Mutation("lose when a signal came", "signals.py", "turn.now if command.at is None else command.at", "turn.now"),
+    Mutation(
+        "lose when a signal came", "signals.py", "context.now if command.at is None else command.at", "context.now"
+    ),
 ]
 
 

@@ -6,16 +6,16 @@ if TYPE_CHECKING:
     from layover.authoring.parts import AwaitedSignal, Concurrency, Escalation, People, Rate, Retry
     from layover.authoring.workflow import Workflow
     from layover.bootstrap import Engine
-    from layover.client.asynchronous import AsyncClient
+    from layover.client.async_client import AsyncClient
     from layover.client.errors import ApiError
-    from layover.client.synchronous import Client
+    from layover.client.sync_client import Client
     from layover.core.definitions import Checked, InvalidDefinition, Problem, check
     from layover.core.errors import LayoverError
     from layover.core.plan import Plan, load
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
-    from layover.nodes.probing import NOT_HAPPENED, UNKNOWN, Happened
-    from layover.runtime.executions import Options
+    from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
+    from layover.runtime.operations.executions import Options
     from layover.runtime.settings import Settings
     from layover.sync import SyncEngine
 
@@ -50,21 +50,21 @@ __all__ = [
 ]
 
 _LATER = {
-    "NOT_HAPPENED": "layover.nodes.probing",
-    "UNKNOWN": "layover.nodes.probing",
+    "NOT_HAPPENED": "layover.nodes.probes",
+    "UNKNOWN": "layover.nodes.probes",
     "ApiError": "layover.client.errors",
-    "AsyncClient": "layover.client.asynchronous",
+    "AsyncClient": "layover.client.async_client",
     "AwaitedSignal": "layover.authoring.parts",
     "Checked": "layover.core.definitions",
-    "Client": "layover.client.synchronous",
+    "Client": "layover.client.sync_client",
     "Concurrency": "layover.authoring.parts",
     "Engine": "layover.bootstrap",
     "Escalation": "layover.authoring.parts",
-    "Happened": "layover.nodes.probing",
+    "Happened": "layover.nodes.probes",
     "InvalidDefinition": "layover.core.definitions",
     "LayoverError": "layover.core.errors",
     "NodeContext": "layover.nodes.context",
-    "Options": "layover.runtime.executions",
+    "Options": "layover.runtime.operations.executions",
     "People": "layover.authoring.parts",
     "Plan": "layover.core.plan",
     "Problem": "layover.core.definitions",

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from layover.bootstrap import DEFAULT, Engine
 from layover.runtime.errors import EngineClosed
-from layover.runtime.own_loop import OwnLoop
-from layover.runtime.sync_readings import SyncReadings
+from layover.runtime.loop_thread import LoopThread
+from layover.runtime.queries.sync_queries import SyncQueries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
     from layover.ports.access import Standing
     from layover.ports.records import AuditEntry, Reserved, Version
-    from layover.runtime.executions import Options, Until
-    from layover.runtime.outside import Delivered
+    from layover.runtime.operations.executions import Options, Until
+    from layover.runtime.operations.signals import Delivered
+    from layover.runtime.operations.timeouts import WaitTimeout
+    from layover.runtime.operations.workflow_status import WorkflowStatusChange
+    from layover.runtime.queries.views import Execution
     from layover.runtime.settings import Settings
-    from layover.runtime.standings import WorkflowMoved
-    from layover.runtime.views import Execution
-    from layover.runtime.wait_limits import WaitLimit
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ _ENDED = "The engine was closed meanwhile."
 _INSIDE = "This would block the engine itself: an async function cannot use its own SyncEngine."
 
 
-class SyncEngine(SyncReadings):
+class SyncEngine(SyncQueries):
     """A durable workflow engine on the database at an address, whose methods block."""
 
     def __init__(
@@ -60,7 +60,9 @@ class SyncEngine(SyncReadings):
         settings: Settings | None = None,
     ) -> None:
         self._engine = Engine(db, nodes=nodes, probes=probes, settings=settings)
-        self._own = OwnLoop("layover-engine", closed=EngineClosed(_CLOSED), ended=EngineClosed(_ENDED), inside=_INSIDE)
+        self._own = LoopThread(
+            "layover-engine", closed=EngineClosed(_CLOSED), ended=EngineClosed(_ENDED), inside=_INSIDE
+        )
 
     # From its beginning to its end
 
@@ -161,13 +163,13 @@ class SyncEngine(SyncReadings):
         running: bool = False,
         by: str | None = None,
         audit: AuditEntry | None = None,
-    ) -> WorkflowMoved:
+    ) -> WorkflowStatusChange:
         """Hold what starts from now on, and (`running`) pause what has begun; the first reason is kept."""
         return self._wait(self._engine.pause_workflow(workflow, reason, running=running, by=by, audit=audit))
 
     def resume_workflow(
         self, workflow: str, *, by: str | None = None, audit: AuditEntry | None = None
-    ) -> WorkflowMoved:
+    ) -> WorkflowStatusChange:
         """Hold nothing that starts from now on, and resume what is held because its workflow was paused."""
         return self._wait(self._engine.resume_workflow(workflow, by=by, audit=audit))
 
@@ -211,7 +213,7 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Hold an execution: nothing starts from now on, and what is running comes to its end."""
         return self._wait(self._engine.pause(execution_id, reason, by=by, key=key, audit=audit, within=within))
@@ -225,7 +227,7 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Let an execution go on; the data becomes part of its variables."""
         return self._wait(self._engine.resume(execution_id, data, reason, by=by, key=key, audit=audit, within=within))
@@ -238,7 +240,7 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """End an execution."""
         return self._wait(self._engine.cancel(execution_id, reason, by=by, key=key, audit=audit, within=within))
@@ -250,7 +252,7 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Go on with a failed execution, or with what waits for an operator, from what failed."""
         return self._wait(self._engine.retry(execution_id, by=by, key=key, audit=audit, within=within))
@@ -264,7 +266,7 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
         return self._wait(self._engine.rewind(execution_id, to, reason, by=by, key=key, audit=audit, within=within))
@@ -309,7 +311,7 @@ class SyncEngine(SyncReadings):
         roles: tuple[str, ...] = (),
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Let somebody else decide at an approval in one's place."""
         return self._wait(self._engine.delegate(point, to, by=by, roles=roles, key=key, audit=audit, within=within))
@@ -322,7 +324,7 @@ class SyncEngine(SyncReadings):
         by: str | None = None,
         key: str | None = None,
         audit: AuditEntry | None = None,
-        within: WaitLimit | None = None,
+        within: WaitTimeout | None = None,
     ) -> Execution:
         """Give up waiting at a pause point; its node fails."""
         return self._wait(self._engine.cancel_point(point, reason, by=by, key=key, audit=audit, within=within))
@@ -363,7 +365,7 @@ class SyncEngine(SyncReadings):
 
     def _hurry(self) -> Callable[[], None]:
         """Return what has every call of a function stop at once."""
-        loop, caller = self._own.loop, self._engine.instance.caller
+        loop, caller = self._own.loop, self._engine.instance.node_runner
 
         def hurry() -> None:
             loop.call_soon_threadsafe(caller.hurry)

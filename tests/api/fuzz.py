@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from layover.api.settings import ApiSettings
-from tests.api.furnished import furnish
 from tests.api.harness import ADMIN_KEY, Api, served
+from tests.api.populated_server import furnish
 from tests.runtime.harness import Held
 
 if TYPE_CHECKING:

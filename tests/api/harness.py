@@ -15,7 +15,7 @@ import msgspec
 from layover.api.access.config import AccessSettings
 from layover.api.access.keys import hash_of, new_key, prefix_of
 from layover.api.application import application
-from layover.api.serving import listen, serve
+from layover.api.server import listen, serve
 from layover.api.settings import ApiSettings
 from layover.ports.access import Key
 from layover.ports.records import AuditEntry

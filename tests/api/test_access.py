@@ -12,7 +12,7 @@ from layover.api.access.config import AccessSettings, InvalidSetting, JwtSetting
 from layover.api.access.first_key import first_key, has_keys
 from layover.api.access.guard import KeysAndTokens
 from layover.api.access.keys import hash_of, new_key, prefix_of
-from layover.api.access.listening import may_listen
+from layover.api.access.listen_address import may_listen
 from layover.api.access.recent import RecentKeys
 from layover.ports.access import AuditFilter, Key
 from layover.ports.records import AuditEntry

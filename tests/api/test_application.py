@@ -14,7 +14,7 @@ from starlette.routing import Mount
 
 from layover.api.access.config import AccessSettings
 from layover.api.application import application
-from layover.api.serving import listen, serve
+from layover.api.server import listen, serve
 from tests.api.harness import ADMIN_KEY, served
 from tests.runtime.harness import engine_at
 
@@ -118,5 +118,5 @@ def test_who_comes_in_while_it_stops_does_not_keep_it_from_stopping(
             for client in clients:
                 client.close()
 
-    monkeypatch.setattr("layover.api.serving._GRACE", 10 * _LONGEST)
+    monkeypatch.setattr("layover.api.server._GRACE", 10 * _LONGEST)
     uvloop.run(stop_while_they_come())  # the loop of `layover serve`

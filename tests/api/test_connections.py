@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from uvicorn.protocols.http.flow_control import FlowControl
 
 from layover.api import acceptor
-from layover.api.addresses import TrustedProxies
 from layover.api.connection_limits import ConnectionLimits, ConnectionSlots, Slot, limits_of
 from layover.api.connections import Connection
 from layover.api.log_limits import LogLimit
 from layover.api.settings import ApiSettings
+from layover.api.trusted_proxies import TrustedProxies
 from tests.api.harness import ADMIN_KEY, UNLIMITED, served
 from tests.runtime.harness import Held, call, flow
 

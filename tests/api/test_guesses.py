@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from layover.api.access.guesses import Guesses
-from layover.api.addresses import TrustedProxies
 from layover.api.problems import Refusal
+from layover.api.trusted_proxies import TrustedProxies
 from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
 from tests.api.test_limits import Seconds
 from tests.runtime.harness import Between, Held, end, engine_on, flow
-from tests.runtime.test_callbacks import callback
+from tests.runtime.operations.test_callbacks import callback
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from layover.api.bodies import place_of_nul
 from layover.api.endpoint import SECURITY_HEADERS
-from layover.api.presenting.points import context_of
 from layover.api.resources.executions import StartBody
 from layover.api.routes import ROUTES
 from layover.api.routing import NoQuery, Routes
-from layover.api.serving import listen
+from layover.api.serializers.points import context_of
+from layover.api.server import listen
 from tests.api.acting import resting
 from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
 from tests.runtime.harness import Held, approval, engine_at, fan_out, flow, form, until_status
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from layover.api.calls import Call, Reply
+    from layover.api.request import Reply, Request
     from layover.api.routing import Route
     from tests.api.harness import Answered, Api
 
@@ -468,7 +468,7 @@ async def test_data_may_hold_what_texts_may_not(tmp_path: Path) -> None:
 async def test_a_fault_is_told_by_its_request_id_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     routes = Routes("Faults", "Faults.")
 
-    async def fault(call: Call[Any, Any]) -> Reply:
+    async def fault(call: Request[Any, Any]) -> Reply:
         """Fail."""
         raise ZeroDivisionError(f"with a secret of {call.caller.user}")
 

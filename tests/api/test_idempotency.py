@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from layover.api.calls import Reply
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.shared import Body, Resource
 from layover.api.routes import ROUTES
 from layover.api.routing import Routes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.runtime.engine import Engine
     from tests.api.harness import Api
 
@@ -60,7 +60,7 @@ class Deeds:
         text(self.do)
         self.routes = routes.routes
 
-    async def do(self, call: Call[Asked, Any]) -> Reply:  # noqa: ARG002 - nothing is asked
+    async def do(self, call: Request[Asked, Any]) -> Reply:  # noqa: ARG002 - nothing is asked
         """Do it."""
         self.begun.set()
         if self.held is not None:
@@ -70,7 +70,7 @@ class Deeds:
             self.on_deed()
         return Reply(Done(times=self.times), 201)
 
-    async def remove(self, call: Call[Asked, Any]) -> Reply:
+    async def remove(self, call: Request[Asked, Any]) -> Reply:
         """Remove it."""
         await self.do(call)
         return Reply(status=204)

@@ -9,16 +9,16 @@ import msgspec
 import pytest
 from hypothesis import given, strategies
 
-from layover.api.addresses import TrustedProxies
 from layover.api.application import application
 from layover.api.bodies import check_nesting
 from layover.api.problems import Refusal
 from layover.api.routes import ROUTES
 from layover.api.settings import ApiSettings
+from layover.api.trusted_proxies import TrustedProxies
 from layover.coordination.local import LocalLimiter
 from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
 from tests.runtime.harness import Held, end, engine_at, flow
-from tests.runtime.test_callbacks import callback
+from tests.runtime.operations.test_callbacks import callback
 
 if TYPE_CHECKING:
     from pathlib import Path

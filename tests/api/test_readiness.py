@@ -122,7 +122,7 @@ async def test_threads_that_are_held_by_calls_that_were_given_up(tmp_path: Path)
         started = await engine.start("flow")
         await asyncio.to_thread(entered.acquire)
         await engine.cancel(started.id)
-        while engine.instance.caller.threads.abandoned != count:
+        while engine.instance.node_runner.threads.abandoned != count:
             await asyncio.to_thread(bool)
 
     async with engine_at(tmp_path, work, threads=2, abandoned_threads=0) as engine, listening(engine) as api:

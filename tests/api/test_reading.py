@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
-from layover.runtime.executions import Options
+from layover.runtime.operations.executions import Options
 from tests.api.harness import UNLIMITED, listening, served
 from tests.runtime.harness import (
     HandWound,

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from layover.api.event_stream import Follower
 from layover.api.permissions import Caller
 from layover.api.settings import ApiSettings
-from layover.api.streaming import Follower
 from tests.api.harness import UNLIMITED, listening, served
 
 if TYPE_CHECKING:

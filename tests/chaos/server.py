@@ -11,7 +11,7 @@ import sys
 from layover import Engine, Settings
 from layover.api.access.config import AccessSettings
 from layover.api.application import application
-from layover.api.serving import listen, serve
+from layover.api.server import listen, serve
 from layover.api.settings import ApiSettings
 from tests.chaos.nodes import block, charge, flaky, poison, ship
 

@@ -22,8 +22,8 @@ from layover.ports.commit_points import watch
 from layover.ports.records import Enqueue, PointFilter, Signal
 from layover.runtime.engine import Engine as EngineOn
 from layover.runtime.ids import id_from_key
+from layover.runtime.maintenance.verify import violations
 from layover.runtime.settings import Settings
-from layover.runtime.verify import violations
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import approval, call, child, delay, end, flow, form
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from layover import Engine
 from layover.core.errors import LayoverError
 from layover.ports.access import AuditFilter
-from layover.runtime.own_loop import OwnLoop
+from layover.runtime.loop_thread import LoopThread
 from tests.api.harness import ADMIN_KEY, Api, listening
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Served:
 
     def __init__(self) -> None:
         closed = LayoverError("The server is not running.")
-        self._own = OwnLoop("layover-test-server", closed=closed, ended=closed, inside="it would wait for itself")
+        self._own = LoopThread("layover-test-server", closed=closed, ended=closed, inside="it would wait for itself")
         self._stack = AsyncExitStack()
         self._api: Api | None = None
 

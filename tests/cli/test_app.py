@@ -97,7 +97,7 @@ def test_an_error_shows_where_it_comes_from_only_when_asked(cli: Run, monkeypatc
 
 
 def test_a_fault_of_ours_is_told_as_one() -> None:
-    broken = "import sys; sys.modules['layover.cli.listing'] = None; from layover.cli.main import main; main()"
+    broken = "import sys; sys.modules['layover.cli.lists'] = None; from layover.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", broken, "ls"], capture_output=True, check=False)  # noqa: S603 - ourselves
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"This is a fault of Layover" in done.stderr

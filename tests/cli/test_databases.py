@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from layover.runtime.listeners import Listeners
+from layover.runtime.dispatch.listeners import Listeners
 from layover.stores.sqlite.connection import connect
 from layover.stores.sqlite.migrations import migrate, migrations
 

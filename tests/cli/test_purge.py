@@ -13,14 +13,14 @@ import pytest
 
 from layover import Engine
 from layover.bootstrap import inspectable_store
-from layover.runtime.verify import violations
+from layover.runtime.maintenance.verify import violations
 from tests.cli.test_verify import layover
 from tests.runtime.harness import end, flow, form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from layover.runtime.verify import Violation
+    from layover.runtime.maintenance.verify import Violation
 
 DAY = 86_400_000
 AGES = {"short": 2, "long": 9, "plain": 5}  # in days

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.cli import local, remote, showing
+from layover.cli import local, remote, show
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ async def test_no_more_pages_are_asked_for_than_are_shown() -> None:
 def test_who_looks_at_many_nodes_is_told_that_there_are_more(
     cli: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (local, showing):
+    for module in (local, show):
         monkeypatch.setattr(module, "MOST_SHOWN", 3)
     (project / "rounds.yaml").write_text(LOOP)
     shown = cli("show", cli("run", "rounds.yaml", "--json").id)

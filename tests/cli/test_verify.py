@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from layover import Engine
-from tests.runtime.scene import Damage, build, echo, named
+from tests.runtime.maintenance.verify_scene import Damage, build, echo, named
 
 CHAIN = named("chain")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from layover import Engine
 from layover.core.errors import LayoverError
-from layover.runtime.own_loop import OwnLoop
+from layover.runtime.loop_thread import LoopThread
 from tests.api.harness import listening
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def served_in_a_thread(folder: Path) -> Iterator[str]:
     """Serve a database in a folder while the block lasts; give the address of the server."""
     closed = LayoverError("The server is not running.")
-    own = OwnLoop("layover-test-server", closed=closed, ended=closed, inside="it would wait for itself")
+    own = LoopThread("layover-test-server", closed=closed, ended=closed, inside="it would wait for itself")
     own.start()
     engine = Engine(f"sqlite:///{folder / 'app.db'}")
     listens = listening(engine)

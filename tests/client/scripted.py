@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import msgspec
 from aiohttp import web
 
-from layover.client.asynchronous import AsyncClient
-from layover.client.patience import Patience
+from layover.client.async_client import AsyncClient
+from layover.client.request_policy import RequestPolicy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -89,7 +89,7 @@ class Hurried:
 
     def __init__(self, url: str, **patience: float) -> None:
         self.waited: list[float] = []
-        self.client = AsyncClient(url, key=KEY, patience=Patience(**patience))  # type: ignore[arg-type]
+        self.client = AsyncClient(url, key=KEY, patience=RequestPolicy(**patience))  # type: ignore[arg-type]
         self.client._transport.rest = self._rest  # noqa: SLF001 - time is the test's own
 
     async def _rest(self, seconds: float) -> None:

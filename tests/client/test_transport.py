@@ -11,9 +11,9 @@ import sys
 import msgspec
 import pytest
 
-from layover.client import ApiError, AsyncClient, Patience, Unreachable
-from layover.client.asking import path_of
-from layover.client.places import NoAddress
+from layover.client import ApiError, AsyncClient, RequestPolicy, Unreachable
+from layover.client.base_url import NoAddress
+from layover.client.requests import path_of
 from tests.client.scripted import EXECUTION, KEY, Hurried, Says, problem, scripted
 
 ID = str(EXECUTION["id"])
@@ -100,7 +100,7 @@ async def test_it_does_not_wait_for_longer_than_the_whole_may_take() -> None:
 
 
 async def test_waits_grow_and_are_never_the_same_for_all() -> None:
-    patience = Patience(first_wait=1, longest_wait=8)
+    patience = RequestPolicy(first_wait=1, longest_wait=8)
     for tried, longest in enumerate([1, 2, 4, 8, 8, 8], start=1):
         waits = {patience.wait_after(tried, None) for _ in range(50)}
         assert longest / 2 <= min(waits) < max(waits) <= longest

@@ -20,7 +20,7 @@ from layover.core.conditions import (
     holds,
     parse_condition,
 )
-from layover.core.documents import read_document
+from layover.core.input_index import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest  # noqa: TC002 - pytest reads the annotations of fixtures
 
 from layover.cli.main import run_command
-from layover.core.documents import MOST_BYTES, MOST_DEPTH
+from layover.core.input_index import MOST_BYTES, MOST_DEPTH
 from tests.docs.pages import blocks, page
 
 PAGE = page("how-to/find-executions.md")

@@ -10,7 +10,7 @@ import pytest  # noqa: TC002 - pytest reads the annotations of fixtures
 from tests.docs.pages import blocks, page
 
 PAGE = page("how-to/verify.md")
-_SOURCES = (Path(__file__).parents[2] / "src" / "layover" / "runtime").glob("verify*.py")
+_SOURCES = (Path(__file__).parents[2] / "src" / "layover" / "runtime" / "maintenance").glob("verify*.py")
 
 
 def test_its_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ async def test_no_call_begins_without_a_lease_though_the_time_was_told_late(tmp_
         first = await work.begun()
         assert await store.lease(started.id) > 0
         store.stops = True
-        await engine.instance.keeper.renew_once()
+        await engine.instance.lease_renewer.renew_once()
         store.stops = False
         first.returns()
         await work.begun()

@@ -18,7 +18,7 @@ from layover.bootstrap import UnknownDatabase, inspectable_store
 from layover.core.errors import LayoverError
 from layover.ports.records import ExecutionFilter
 from layover.runtime.errors import EngineClosed, ExecutionFailed, UnknownExecution
-from layover.runtime.own_loop import OwnLoop
+from layover.runtime.loop_thread import LoopThread
 from layover.sync import SyncEngine as TheSame
 from tests.runtime.harness import settings_with
 
@@ -183,7 +183,9 @@ def test_whoever_waits_is_told_that_the_engine_was_closed(tmp_path: Path) -> Non
 def test_what_cleans_up_after_the_end_of_its_loop_is_ended_as_well() -> None:
     ended: list[str] = []
     kept: list[asyncio.Task[None]] = []
-    loop = OwnLoop("ends", closed=EngineClosed("It is closed."), ended=EngineClosed("It has ended."), inside="Inside.")
+    loop = LoopThread(
+        "ends", closed=EngineClosed("It is closed."), ended=EngineClosed("It has ended."), inside="Inside."
+    )
 
     async def last(name: str) -> None:
         try:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
-from layover.nodes.probing import NOT_HAPPENED, UNKNOWN, Happened, Verdict
+from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened, Verdict
 from layover.testing.simulation.lives import LIFE
 from layover.testing.simulation.lockstep import here
 

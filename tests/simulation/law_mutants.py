@@ -8,7 +8,10 @@ from msgspec.structs import replace
 
 from layover.core.engine.answers import reserve
 from layover.nodes.journal import Journal
-from layover.runtime import beginning, caller, commit_retrier, plans, switchboard
+from layover.runtime import plans
+from layover.runtime.calls import node_runner
+from layover.runtime.dispatch import commit_retrier, signal_router
+from layover.runtime.operations import starter
 from layover.stores.memory import claims, limits, signals, store
 from layover.stores.memory import commands as command_queue
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Point
     from layover.core.plan import Plan
     from layover.ports.records import AuditEntry, Claim, Claimed, Enqueue, Head, Signal
-    from layover.runtime.messages import Scanning, Start
+    from layover.runtime.execution.outbox_messages import Scanning, Start
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -32,11 +35,11 @@ class LawMutant(NamedTuple):
     overdone: dict[str, float]
 
 
-_begin_child, _startable, _of = beginning.Beginning.begin_child, plans.Plans.startable, plans.Plans.of
+_begin_child, _startable, _of = starter.Starter.begin_child, plans.Plans.startable, plans.Plans.of
 _keep, _enqueue, _take = signals.store_signal, command_queue.enqueue, claims._take  # noqa: SLF001 - to be broken
 
 
-async def _another_child(self: beginning.Beginning, parent: str, _child: str, start: Start) -> None:
+async def _another_child(self: starter.Starter, parent: str, _child: str, start: Start) -> None:
     driver = self._driver
     await _begin_child(self, parent, driver.machine.ids.new(driver.clock.now()), start)
 
@@ -56,7 +59,7 @@ def _is_always_new(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None)
     return True
 
 
-async def _nothing_was_before(self: switchboard.Switchboard, execution_id: str, scanning: Scanning) -> None:
+async def _nothing_was_before(self: signal_router.SignalRouter, execution_id: str, scanning: Scanning) -> None:
     """Tell nobody of signals that have come before."""
 
 
@@ -96,7 +99,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("SIGNAL_ONCE",), ("signalled",), [(signals, "store_signal", _is_always_new)], {"rash": 0.5}
     ),
     "signals that came before are not looked for": LawMutant(
-        ("LIVENESS",), ("signalled",), [(switchboard.Switchboard, "scan", _nothing_was_before)], {}
+        ("LIVENESS",), ("signalled",), [(signal_router.SignalRouter, "scan", _nothing_was_before)], {}
     ),
     "a callback takes every reply": LawMutant(
         ("CALLBACK_ONCE",), ("called_back",), [(store, "enqueue", _callbacks_are_new)], {"rash": 0.8}
@@ -104,16 +107,18 @@ LAW_MUTANTS: dict[str, LawMutant] = {
     "a form takes every answer": LawMutant(
         ("ANSWER_ONCE",), ("steps",), [(command_queue, "reserve", _is_always_open)], {"rash": 0.8}
     ),
-    "a journal forgets": LawMutant(("RECORDED_ONCE",), ("recorded",), [(caller, "Journal", _forgets_the_first)], {}),
+    "a journal forgets": LawMutant(
+        ("RECORDED_ONCE",), ("recorded",), [(node_runner, "Journal", _forgets_the_first)], {}
+    ),
     "a journal forgets what threads did": LawMutant(
-        ("RECORDED_ONCE",), ("blocking",), [(caller, "Journal", _forgets_the_first)], {}
+        ("RECORDED_ONCE",), ("blocking",), [(node_runner, "Journal", _forgets_the_first)], {}
     ),
     "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limits, "_has_room", lambda *_: True)], {}),
     "a rate is never used up": LawMutant(
         ("LIMIT_HOLDS",), ("rated",), [(limits, "reserve_rate", lambda _rate, _used, now: (now, now * 1000))], {}
     ),
     "a child is another each time": LawMutant(
-        ("CHILD_ONCE",), ("family",), [(beginning.Beginning, "begin_child", _another_child)], {"lost_replies": 0.1}
+        ("CHILD_ONCE",), ("family",), [(starter.Starter, "begin_child", _another_child)], {"lost_replies": 0.1}
     ),
     "executions move on to new versions": LawMutant(
         ("VERSION_KEPT", "VERIFY", "NO_INTERNAL_ERROR"),

@@ -13,24 +13,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
-from layover.runtime import (
-    alarm,
-    cache,
-    caller,
+from layover.runtime import clock
+from layover.runtime.calls import node_runner
+from layover.runtime.dispatch import (
     claimer,
-    clock,
     commit_retrier,
-    courier,
-    critical,
-    driven,
+    critical_sections,
     driver,
-    executions,
-    heard,
-    keeper,
+    lease_renewer,
+    outbox_relay,
     quarantine,
     service,
-    standings,
 )
+from layover.runtime.execution import active_execution, alarm, command_cursor, state_cache
+from layover.runtime.operations import executions, workflow_status
 from layover.stores.memory import appends, claims, commands, limits, outbox, signals, store
 
 if TYPE_CHECKING:
@@ -61,27 +57,31 @@ def _every_time(owner: Any, name: str) -> Change:
     return owner, name, lambda *_args, **_named: None
 
 
-async def _looks_never(self: courier.Courier, now: int) -> None:
+async def _looks_never(self: outbox_relay.OutboxRelay, now: int) -> None:
     self._look_at = now + 36_000_000
 
 
-async def _only_the_time(self: keeper.Keeper) -> None:
+async def _only_the_time(self: lease_renewer.LeaseRenewer) -> None:
     await self._driver.clock.ask(self._store)
 
 
-async def _just_waited_for(_self: critical.CriticalSections, section: Any) -> Any:
+async def _just_waited_for(_self: critical_sections.CriticalSections, section: Any) -> Any:
     return await section
 
 
 _OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
-_HAS_LEASE = "driven.has_lease() and "
+_HAS_LEASE = "active.has_lease() and "
 
 AREAS: dict[str, dict[str, list[Change]]] = {
     "leases": {
         "leases never end for those who have them": [
-            _edited(driven.Driven, "has_lease", (" and self._driver.clock.latest() < self.lease_until", ""))
+            _edited(
+                active_execution.ActiveExecution,
+                "has_lease",
+                (" and self._driver.clock.latest() < self.lease_until", ""),
+            )
         ],
-        "leases are not renewed": [_kept(keeper.Keeper, "renew_once", _only_the_time)],
+        "leases are not renewed": [_kept(lease_renewer.LeaseRenewer, "renew_once", _only_the_time)],
         "a renewal that was overtaken shortens a lease *": [
             _edited(claims, "renew", ("wake_at=max(head.wake_at or 0, until)", "wake_at=until"))
         ],
@@ -96,8 +96,10 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(driver.Driver, "claiming_time", ("return self.clock.now()", "return self.clock.latest() + 2_000"))
         ],
         "who stands still goes on with its calls *": [
-            _edited(caller.Caller, "_may_still", ("driven.has_lease() or await driven.regains_lease()", "True")),
-            _edited(caller.Caller, "_may_make", (_HAS_LEASE, "")),
+            _edited(
+                node_runner.NodeRunner, "_may_still", ("active.has_lease() or await active.regains_lease()", "True")
+            ),
+            _edited(node_runner.NodeRunner, "_may_make", (_HAS_LEASE, "")),
         ],
     },
     "fencing": {
@@ -109,8 +111,8 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(claims, "release", ("if _is_driven(db, instance, lease):", "if lease.execution_id in db.heads:"))
         ],
         "what was lost is driven on": [
-            _every_time(keeper, "drop"),
-            _edited(driven.Driven, "_lost", ("self.drop()", "")),
+            _every_time(lease_renewer, "drop"),
+            _edited(active_execution.ActiveExecution, "_lost", ("self.drop()", "")),
         ],
     },
     "commits": {
@@ -136,14 +138,18 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 "start",
                 (
                     "return confirmed.view\n",
-                    "confirmed.view = None\n    confirmed(driven)\n    return confirmed.view\n",
+                    "confirmed.view = None\n    confirmed(active)\n    return confirmed.view\n",
                 ),
             )
         ],
     },
     "gate": {
         "what is decided before a pause in one step makes calls *": [
-            _edited(driven.Driven, "_decide", ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"))
+            _edited(
+                active_execution.ActiveExecution,
+                "_decide",
+                ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"),
+            )
         ],
     },
     "recovery": {
@@ -166,7 +172,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             _edited(driver.Driver, "_load", ("_RETRY_READING", "_RETRY_LATER")),
         ],
         "a cancelled answer leaves its execution driven by nobody *": [
-            _kept(critical.CriticalSections, "run", _just_waited_for)
+            _kept(critical_sections.CriticalSections, "run", _just_waited_for)
         ],
         "what could not be loaded stays claimed *": [
             _edited(
@@ -189,7 +195,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         "messages are not written": [
             _edited(appends, "_write", ("for message in append.messages", "for message in ()"))
         ],
-        "the outbox is not looked at": [_kept(courier.Courier, "_look", _looks_never)],
+        "the outbox is not looked at": [_kept(outbox_relay.OutboxRelay, "_look", _looks_never)],
         "messages that were delivered stay": [_kept(outbox, "sent", lambda *_: None)],
         "a parent is not told of the end of a child": [
             _edited(
@@ -217,11 +223,11 @@ AREAS: dict[str, dict[str, list[Change]]] = {
     "caches": {
         "a state is kept that the log has gone on from": [
             _edited(
-                cache.StateCache,
+                state_cache.StateCache,
                 "take",
                 (
-                    "kept is None or (kept.last_seq, kept.last_epoch) != (head.last_seq, head.last_epoch)",
-                    "kept is None",
+                    "cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch)",
+                    "cached is None",
                 ),
             )
         ],
@@ -252,8 +258,8 @@ AREAS: dict[str, dict[str, list[Change]]] = {
         ],
     },
     "threads": {
-        "calls begin without a look at the lease": [_kept(caller.Caller, "_may_make", lambda *_: True)],
-        "a place is never given back": [_edited(caller.Caller, "give_back", ("self._free += places", "pass"))],
+        "calls begin without a look at the lease": [_kept(node_runner.NodeRunner, "_may_make", lambda *_: True)],
+        "a place is never given back": [_edited(node_runner.NodeRunner, "give_back", ("self._free += slots", "pass"))],
     },
     "services": {
         "a service ends with its first error *": [
@@ -273,15 +279,15 @@ class Unnoticed(NamedTuple):
 # Tried by `python tools/break_runtime.py --unnoticed`: one that is noticed by then belongs above.
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
-        [_edited(caller.Caller, "_may_make", (" or driven.is_shut", ""))],
-        "a pause has to come in the milliseconds in which a lease is regained: see tests/runtime/test_leases.py",
+        [_edited(node_runner.NodeRunner, "_may_make", (" or active.is_shut", ""))],
+        "a pause has to come in the milliseconds when a lease is regained: see tests/runtime/dispatch/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(
-        [_kept(driven.Driven, "expects", lambda *_: True)],
-        "one seed in three hundred; tests/runtime/test_leases.py is about it",
+        [_kept(active_execution.ActiveExecution, "expects", lambda *_: True)],
+        "one seed in three hundred; tests/runtime/dispatch/test_leases.py is about it",
     ),
     "who drives an execution is not asked for commands": Unnoticed(
-        [_edited(keeper.Keeper, "_hear", ("if not seen:", "if seen or not seen:"))],
+        [_edited(lease_renewer.LeaseRenewer, "_hear", ("if not seen:", "if seen or not seen:"))],
         "its next append is refused because of them, so they only come later; no law says how soon",
     ),
     "nobody looks again for what is due": Unnoticed(
@@ -291,7 +297,7 @@ UNNOTICED: dict[str, Unnoticed] = {
     "commands are heard out of their order": Unnoticed(
         [
             _edited(
-                heard.Heard,
+                command_cursor.CommandCursor,
                 "in_turn",
                 (
                     "while (command := self.ahead.pop(self.seen + 1, None)) is not None:",
@@ -306,25 +312,25 @@ UNNOTICED: dict[str, Unnoticed] = {
         "what is given back with nothing done gets a command in the same milliseconds",
     ),
     "a call on a thread begins without a look at its lease *": Unnoticed(
-        [_edited(caller.Caller, "_enter", ("if not self._may_make(out):", "if False:"))],
-        "threads of a simulation begin at once, so that nothing comes between: see tests/runtime/test_threads.py",
+        [_edited(node_runner.NodeRunner, "_enter", ("if not self._may_make(out):", "if False:"))],
+        "threads of a simulation begin at once, so that nothing comes between: see tests/runtime/calls/test_threads.py",
     ),
     "a call is begun that waits for a thread *": Unnoticed(
-        [_edited(caller.Caller, "take_place", ("if self.threads.free <= 0:", "if False:"))],
-        "a simulation has as many threads as are asked for; tests/runtime/test_threads.py is about it",
+        [_edited(node_runner.NodeRunner, "take_place", ("if self.threads.free <= 0:", "if False:"))],
+        "a simulation has as many threads as are asked for; tests/runtime/calls/test_threads.py is about it",
     ),
     "a resumed workflow leaves executions paused *": Unnoticed(
         [
             _edited(store, "enqueue", (" and db.standings.get(standing.workflow) != standing", " and False")),
-            _edited(standings, "_has_unread", ("head.commands_done < head.commands_seq", "False")),
+            _edited(workflow_status, "_has_unread", ("head.commands_done < head.commands_seq", "False")),
         ],
         "no workflow is paused and resumed at once, and operators resume what is held in the end; "
-        "tests/runtime/test_standings.py is about it",
+        "tests/runtime/operations/test_workflow_status.py is about it",
     ),
     "a command that cannot be read counts as done *": Unnoticed(
         [
             _edited(
-                heard.Heard,
+                command_cursor.CommandCursor,
                 "read",
                 (
                     "            self.unreadable = command\n            break\n",
@@ -332,7 +338,7 @@ UNNOTICED: dict[str, Unnoticed] = {
                 ),
             )
         ],
-        "all instances of a simulation are of one release; tests/runtime/test_newer_releases.py is about it",
+        "all instances of a simulation are of one release; tests/runtime/dispatch/test_newer_releases.py is about it",
     ),
 }
 MUTANTS: dict[str, list[Change]] = {name: changes for area in AREAS.values() for name, changes in area.items()}

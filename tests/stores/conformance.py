@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from layover.core.approval_rules import ApprovalRules
     from layover.core.engine.events import PointKind
-    from layover.core.people import Rules
     from layover.ports.records import Claims, Enqueued, Head, Outcome, Refusal, Rest
     from layover.ports.store import Store
 
@@ -188,12 +188,14 @@ async def enqueue(
 # Points
 
 
-def point(name: str, *, kind: PointKind = "approval", opened_at: int = 150, rules: Rules | None = None) -> Point:
+def point(
+    name: str, *, kind: PointKind = "approval", opened_at: int = 150, rules: ApprovalRules | None = None
+) -> Point:
     return Point(id=name, node="ask", kind=kind, opened_at=opened_at, rules=rules, details={"title": name})
 
 
 def opened(
-    name: str = "p", *, schema: object = None, kind: PointKind = "approval", rules: Rules | None = None
+    name: str = "p", *, schema: object = None, kind: PointKind = "approval", rules: ApprovalRules | None = None
 ) -> OpenedPoint:
     return OpenedPoint(point=point(name, kind=kind, rules=rules), schema=schema)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from msgspec.structs import replace
 
+from layover.core.approval_rules import ApprovalRules
 from layover.core.conditions import parse_condition
 from layover.core.engine.answers import Refused
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import ExecutionStatus, Point
-from layover.core.people import Rules
 from layover.ports.records import (
     CLOSED,
     Admission,
@@ -71,7 +71,7 @@ POINTS = [f"p{n}" for n in range(12)]
 PEOPLE = ("ann", "bob", "eve", "zoe")
 LOCKS = ("sweep", "purge")
 HASHES = ("h1", "h2", "h3")
-QUORUM = Rules(users=("ann", "bob", "eve"), need=2, reject_need=2)
+QUORUM = ApprovalRules(users=("ann", "bob", "eve"), need=2, reject_need=2)
 SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 OPEN: tuple[ExecutionStatus, ...] = ("pending", "running", "pausing", "waiting", "paused")
 ENDED: tuple[ExecutionStatus, ...] = ("completed", "failed", "cancelled")
@@ -242,7 +242,7 @@ class Operations(Accesses):
         return tuple(changes)
 
     def _opening(self, name: str) -> OpenedPoint:
-        rules = self._dice.choice((None, QUORUM, QUORUM, QUORUM, Rules(users=("bob",))))
+        rules = self._dice.choice((None, QUORUM, QUORUM, QUORUM, ApprovalRules(users=("bob",))))
         point = Point(id=name, node="n", kind=self._dice.choice(KINDS), opened_at=self._now // 8, rules=rules)
         waits = tuple((self._dice.choice(NAMES), self._dice.choice(KEYS)) for _ in range(self._dice.randrange(3)))
         return OpenedPoint(point=point, schema=self._dice.choice((None, SCHEMA)), waits=waits)

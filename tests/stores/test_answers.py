@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from layover.core.approval_rules import ApprovalRules, Decision
 from layover.core.engine.answers import Refused
-from layover.core.people import Decision, Rules
 from layover.ports.records import ChangedPoint, Closed, ClosedPoint, PointFilter, PointRow, Reserved, Rest
 from tests.stores.conformance import ME, approval, claim, commit, create, go_on, head, opened, point, step, truth, uid
 
@@ -96,7 +96,7 @@ async def test_data_that_does_not_fit_the_schema_is_refused_with_the_places(stor
 
 
 async def test_who_is_not_asked_may_not_answer(store: Store) -> None:
-    await paused(store, opened(rules=Rules(users=("bob",))))
+    await paused(store, opened(rules=ApprovalRules(users=("bob",))))
     assert await refused(store, approval(by="ann")) == "not_allowed"
 
 
@@ -106,7 +106,7 @@ async def test_a_decision_needs_a_yes_or_no(store: Store) -> None:
 
 
 async def test_a_quorum_is_reached_through_several_answers(store: Store) -> None:
-    await paused(store, opened(rules=Rules(users=("ann", "bob", "eve"), need=2)))
+    await paused(store, opened(rules=ApprovalRules(users=("ann", "bob", "eve"), need=2)))
     first = await answer(store, approval(by="ann"), "a")
     second = await answer(store, approval(by="bob"), "b")
     assert isinstance(first, Reserved)
@@ -118,7 +118,7 @@ async def test_a_quorum_is_reached_through_several_answers(store: Store) -> None
 
 
 async def test_the_same_person_saying_the_same_again_changes_nothing(store: Store) -> None:
-    await paused(store, opened(rules=Rules(users=("ann", "bob"), need=2)))
+    await paused(store, opened(rules=ApprovalRules(users=("ann", "bob"), need=2)))
     first = await answer(store, approval(by="ann"), "a")
     before = await truth(store)
     again = await answer(store, approval(by="ann"), "a second click")
@@ -128,7 +128,7 @@ async def test_the_same_person_saying_the_same_again_changes_nothing(store: Stor
 
 
 async def test_the_same_person_cannot_change_their_mind(store: Store) -> None:
-    await paused(store, opened(rules=Rules(users=("ann", "bob"), need=2)))
+    await paused(store, opened(rules=ApprovalRules(users=("ann", "bob"), need=2)))
     await answer(store, approval(by="ann"), "a")
     assert await refused(store, approval(by="ann", approved=False), "b") == "already_decided"
 
@@ -183,7 +183,7 @@ async def test_what_waits_for_no_person_is_not_answered(store: Store) -> None:
 
 async def test_a_point_is_seen_as_it_was_last_written(store: Store) -> None:
     await create(store)
-    changed = replace(point("p"), reminded=2, rules=Rules(escalated_users=("zoe",)), deadline=9_000)
+    changed = replace(point("p"), reminded=2, rules=ApprovalRules(escalated_users=("zoe",)), deadline=9_000)
     await go_on(store, points=(opened(schema=AMOUNT),))
     await go_on(store, points=(ChangedPoint(point=changed),))
     row = await store.point("p")

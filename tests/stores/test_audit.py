@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.people import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.ports.access import AuditFilter, Standing
 from layover.ports.errors import StoreError
 from layover.ports.records import Claim, Closed, Enqueue, Enqueued, Reserved, Rest
@@ -221,7 +221,7 @@ async def test_a_command_that_is_repeated_or_refused_writes_none(store: Store) -
 
 async def test_an_answer_writes_its_entry_once(store: Store) -> None:
     await create(store)
-    await go_on(store, points=(opened(rules=Rules(need=2)),))
+    await go_on(store, points=(opened(rules=ApprovalRules(need=2)),))
     assert isinstance(await store.answer(approval(), "k1", 700, audit=entry(1)), Reserved)
     again = await store.answer(approval(), "k1", 700, audit=entry(2))
     same = await store.answer(approval(), "k2", 700, audit=entry(3))

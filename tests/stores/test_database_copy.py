@@ -13,9 +13,9 @@ from layover.ports.access import Reply, Standing
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
 from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
-from layover.runtime.copying import (
-    Begun,
+from layover.runtime.maintenance.database_copy import (
     CannotBeKept,
+    CopyProgress,
     NotACopy,
     NotEmpty,
     as_moved,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.ports.store import Store
-    from layover.runtime.copying import Progress
+    from layover.runtime.maintenance.database_copy import Progress
 
 PAIRS = [(ours, theirs) for ours in DATABASES for theirs in DATABASES]
 
@@ -96,7 +96,7 @@ async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
 async def copied(source: Store, target: Store) -> int:
     """Copy into an empty target, and see that both are the same."""
     await check_empty(target)
-    written = await copy(source, target, Begun(), quietly)
+    written = await copy(source, target, CopyProgress(), quietly)
     assert (await compare(source, target, quietly)).differences == ()
     return written
 
@@ -378,7 +378,7 @@ async def test_a_copy_is_gone_on_with_wherever_it_was_interrupted(stores: Stores
         target = Watched(fails_at=n + 1)
         await stores.opened(target)
         with pytest.raises(StoreUnavailable):
-            await copy(source, target, Begun(), quietly)
+            await copy(source, target, CopyProgress(), quietly)
         target.fails_at = 0
         await copy(source, target, await begun(source, target, quietly), quietly)
         assert (await compare(source, target, quietly)).differences == ()
@@ -539,7 +539,7 @@ async def test_how_far_it_is_is_told(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("memory")
     await fill(source)
     told: list[Progress] = []
-    await copy(source, target, Begun(), told.append)
+    await copy(source, target, CopyProgress(), told.append)
     await compare(source, target, told.append)
     await begun(source, target, told.append)
     last = {one.part: (one.executions, one.total) for one in told}

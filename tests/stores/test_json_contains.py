@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layover.core.documents import fault_of, read_document
+from layover.core.input_index import fault_of, read_document
 from layover.stores.json_contains import contains
 from tests.conftest import FACTOR
 from tests.servers.postgres import connect, postgres_address

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Outcome, Rest
-from layover.runtime.committer import Committer
-from layover.runtime.meters import Meters
+from layover.runtime.dispatch.committer import Committer
+from layover.runtime.metrics import Metrics
 from tests.conftest import FACTOR
 from tests.stores.conformance import creation, step, uid
-from tests.stores.deeds import (
+from tests.stores.interrupted_operations import (
     CLAIM,
     DEEDS,
     group,
@@ -30,7 +30,7 @@ from tests.stores.deeds import (
     prepare_informed,
     repeat_group,
 )
-from tests.stores.lines import line_to, locked, until_waiting
+from tests.stores.proxied_store import line_to, locked, until_waiting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from layover.ports.records import Append
     from tests.servers.postgres import Databases
     from tests.servers.proxy import Way
-    from tests.stores.deeds import Deed
-    from tests.stores.lines import Line
+    from tests.stores.interrupted_operations import InterruptedOperation
+    from tests.stores.proxied_store import ProxiedStore
 
 SOME = 8  # places in each direction, beside those at its ends
 
 
 @pytest.fixture
-async def line(postgres: Databases) -> AsyncIterator[Line]:
+async def line(postgres: Databases) -> AsyncIterator[ProxiedStore]:
     async with line_to(postgres.address()) as found:
         yield found
 
@@ -58,7 +58,7 @@ class Trial(NamedTuple):
     held_back: int
 
 
-async def _sizes(line: Line, deed: Deed, n: int) -> dict[Way, int]:
+async def _sizes(line: ProxiedStore, deed: InterruptedOperation, n: int) -> dict[Way, int]:
     """Return how many bytes a deed takes each way on this connection, which then has all statements that it takes.
 
     It is not the same for all connections: the driver numbers statements.
@@ -70,7 +70,7 @@ async def _sizes(line: Line, deed: Deed, n: int) -> dict[Way, int]:
     return dict(line.proxy.passed)
 
 
-async def _trials(line: Line, deed: Deed, seed: str) -> AsyncIterator[Trial]:
+async def _trials(line: ProxiedStore, deed: InterruptedOperation, seed: str) -> AsyncIterator[Trial]:
     """Cut at every byte, or at some of them; the whole reply is no cut."""
     dice = random.Random(seed)  # noqa: S311 - it can be repeated
     sizes = await _sizes(line, deed, 0)
@@ -88,15 +88,15 @@ async def _trials(line: Line, deed: Deed, seed: str) -> AsyncIterator[Trial]:
 
 
 @pytest.mark.parametrize("name", DEEDS)
-async def test_what_is_cut_at_any_byte_is_done_entirely_or_not_at_all(line: Line, name: str) -> None:
+async def test_what_is_cut_at_any_byte_is_done_entirely_or_not_at_all(line: ProxiedStore, name: str) -> None:
     await _cut_everywhere(line, DEEDS[name], name)
 
 
-async def test_what_was_claimed_by_a_lost_reply_comes_due_with_its_lease(line: Line) -> None:
+async def test_what_was_claimed_by_a_lost_reply_comes_due_with_its_lease(line: ProxiedStore) -> None:
     await _cut_everywhere(line, CLAIM, "claim")
 
 
-async def _cut_everywhere(line: Line, deed: Deed, seed: str) -> None:
+async def _cut_everywhere(line: ProxiedStore, deed: InterruptedOperation, seed: str) -> None:
     ends: set[bool] = set()
     async for n, way, held_back in _trials(line, deed, seed):
         with pytest.raises(StoreUnavailable) as refused:
@@ -112,7 +112,7 @@ async def _cut_everywhere(line: Line, deed: Deed, seed: str) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 20])
-async def test_a_connection_cut_while_it_learns_a_statement_writes_nothing(line: Line, after: int) -> None:
+async def test_a_connection_cut_while_it_learns_a_statement_writes_nothing(line: ProxiedStore, after: int) -> None:
     """The statement is sent before its values: it is not run yet when the reply to its text comes."""
     await prepare_group(line.straight, after)
     line.proxy.cut_reply_to(b"pause_points", after)
@@ -124,7 +124,7 @@ async def test_a_connection_cut_while_it_learns_a_statement_writes_nothing(line:
 
 
 @pytest.mark.parametrize("after", [0, 1, 10])
-async def test_a_transaction_is_over_when_the_reply_to_its_commit_is_lost(line: Line, after: int) -> None:
+async def test_a_transaction_is_over_when_the_reply_to_its_commit_is_lost(line: ProxiedStore, after: int) -> None:
     await prepare_informed(line.straight, 1)
     line.proxy.cut_reply_to(b"COMMIT;", after)
     with pytest.raises(StoreUnavailable):
@@ -152,8 +152,8 @@ class Told:
         return [one.verdict if isinstance(one, Outcome) else "unknown" for one in found]
 
 
-async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_was_cut(line: Line) -> None:
-    committer = Committer(line.shaky, Meters())
+async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_was_cut(line: ProxiedStore) -> None:
+    committer = Committer(line.shaky, Metrics())
     ends: set[str] = set()
     async for n, _, _ in _trials(line, DEEDS["commit"], "committer"):
         begun, *others = await Told(committer, group(n)).verdicts()
@@ -169,9 +169,9 @@ async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_
     assert ends == {"passed", "unknown"}
 
 
-async def test_an_append_that_lands_after_it_was_missed_has_landed(line: Line) -> None:
+async def test_an_append_that_lands_after_it_was_missed_has_landed(line: ProxiedStore) -> None:
     """A server goes on with a statement whose client is gone: who looks at once does not see it yet."""
-    committer = Committer(line.shaky, Meters())
+    committer = Committer(line.shaky, Metrics())
     await line.straight.commit([creation(1), creation(2)])
     async with locked(line.address, 1):
         told = Told(committer, [step(1), replace(step(2), rest=Rest(wake_at=800))])

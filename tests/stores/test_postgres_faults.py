@@ -25,8 +25,8 @@ from layover.stores.postgres.connections import Connections
 from layover.stores.postgres.database import Database
 from tests.servers.postgres import ask, run, schema_of
 from tests.stores.conformance import ME, NEW, Clock, commit, creation, following, head, step, uid
-from tests.stores.deeds import CLAIM, DEEDS, group, group_is_done, prepare_group
-from tests.stores.lines import line_to, lock_heads, locked, until_waiting
+from tests.stores.interrupted_operations import CLAIM, DEEDS, group, group_is_done, prepare_group
+from tests.stores.proxied_store import line_to, lock_heads, locked, until_waiting
 from tests.stores.small_disk import SmallDisk, cannot_mount
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Append, Head
     from layover.stores.postgres.database import Transaction
     from tests.servers.postgres import Databases
-    from tests.stores.lines import Line
+    from tests.stores.proxied_store import ProxiedStore
 
 ALL = {"claim": CLAIM, **DEEDS}  # it would take whatever the others have left
 APART = range(1_000, 10_000, 1_000)  # so that none of them uses the executions of another
@@ -43,7 +43,7 @@ TRIES = 5  # that the store makes of what others are in the way of
 
 
 @pytest.fixture
-async def line(postgres: Databases) -> AsyncIterator[Line]:
+async def line(postgres: Databases) -> AsyncIterator[ProxiedStore]:
     async with line_to(postgres.address()) as found:
         yield found
 
@@ -130,7 +130,7 @@ async def test_what_fails_writes_nothing_says_why_and_passes_the_next_time(
         await deed.repeat(failing.store, n, False)
 
 
-async def test_who_is_ended_to_break_a_deadlock_tries_again(line: Line) -> None:
+async def test_who_is_ended_to_break_a_deadlock_tries_again(line: ProxiedStore) -> None:
     for n in count(10, 10):
         store = line.straight
         await store.commit([creation(n), creation(n + 1)])
@@ -162,7 +162,7 @@ async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres:
             await deed.repeat(line.straight, n, False)
 
 
-async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: Line) -> None:
+async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: ProxiedStore) -> None:
     await line.straight.commit([creation(1)])
     db = Database(read_address(f"{line.address}&statement_timeout=500"))
     holds, goes_on = asyncio.Event(), asyncio.Event()
@@ -226,7 +226,7 @@ async def _append_until_refused(store: PostgresStore) -> int:
 # Connections
 
 
-async def test_a_server_that_cannot_be_reached_is_not_run_over(line: Line) -> None:
+async def test_a_server_that_cannot_be_reached_is_not_run_over(line: ProxiedStore) -> None:
     line.proxy.is_refusing = True
     line.proxy.cut()
     line.proxy.attempts = 0
@@ -242,7 +242,7 @@ async def test_a_server_that_cannot_be_reached_is_not_run_over(line: Line) -> No
     await _passes(line)
 
 
-async def _passes(line: Line) -> None:
+async def _passes(line: ProxiedStore) -> None:
     """Ask until there is an answer."""
     while True:
         try:
@@ -253,7 +253,7 @@ async def _passes(line: Line) -> None:
             return
 
 
-async def test_those_who_fail_together_count_as_one_failure(line: Line) -> None:
+async def test_those_who_fail_together_count_as_one_failure(line: ProxiedStore) -> None:
     line.proxy.is_refusing = True
     connections = Connections(line.shaky.address)
     found = await asyncio.gather(*(connections.take() for _ in range(8)), return_exceptions=True)
@@ -262,7 +262,7 @@ async def test_those_who_fail_together_count_as_one_failure(line: Line) -> None:
     await connections.close()
 
 
-async def test_a_connection_that_is_ended_after_the_others_leaves_nothing_to_wait_for(line: Line) -> None:
+async def test_a_connection_that_is_ended_after_the_others_leaves_nothing_to_wait_for(line: ProxiedStore) -> None:
     connections = Connections(line.shaky.address)
     connection = await connections.take()
     before = asyncio.all_tasks()
@@ -289,7 +289,7 @@ async def test_a_silent_line_is_given_up_and_replaced(postgres: Databases, monke
 FAREWELL = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
 
 
-async def test_a_connection_that_was_taken_leave_of_but_is_still_open_is_given_up(line: Line) -> None:
+async def test_a_connection_that_was_taken_leave_of_but_is_still_open_is_given_up(line: ProxiedStore) -> None:
     await line.straight.commit([creation(1)])
     assert await line.shaky.get(uid(1)) is not None
     line.proxy.say(b"E" + (4 + len(FAREWELL)).to_bytes(4) + FAREWELL)
@@ -300,7 +300,7 @@ async def test_a_connection_that_was_taken_leave_of_but_is_still_open_is_given_u
     assert (await commit(line.shaky, step(1))).verdict == "passed"  # by another
 
 
-async def test_who_is_cancelled_leaves_a_connection_that_works(line: Line) -> None:
+async def test_who_is_cancelled_leaves_a_connection_that_works(line: ProxiedStore) -> None:
     await line.straight.commit([creation(1)])
     async with locked(line.address, 1):
         for _ in range(20):
@@ -330,7 +330,9 @@ async def test_a_server_that_is_not_the_one_we_need_is_waited_for(postgres: Data
     assert refused.value.code == "unreachable"
 
 
-async def test_a_renewal_from_beside_whose_connection_has_gone_silent_is_made_on_another_at_once(line: Line) -> None:
+async def test_a_renewal_from_beside_whose_connection_has_gone_silent_is_made_on_another_at_once(
+    line: ProxiedStore,
+) -> None:
     assert (await commit(line.straight, creation(1))).verdict == "passed"
     renewals, lease = line.shaky.renewals(), Lease(execution_id=uid(1), epoch=1)
     assert await asyncio.to_thread(renewals.renew, ME, [lease], 5_000, 60) == []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.people import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.ports.records import ChangedPoint, Claim, Closed, Enqueue, Lease, Rate, Rest, Slots, Wish
 from tests.conftest import FACTOR
 from tests.stores.conformance import ME, OTHER, approval, creation, entry, following, message, opened, uid
@@ -55,7 +55,7 @@ async def commit(store: Store, name: str, turn: int, ns: list[int]) -> None:
     if any(head.owner is None for head in await _heads(store)):
         await claim(store, name, 0, ns)
     heads = {head.execution_id: head for head in await _heads(store)}
-    asked = {n: opened(f"p{n}", rules=Rules(need=10**6)).point for n in ns}
+    asked = {n: opened(f"p{n}", rules=ApprovalRules(need=10**6)).point for n in ns}
     await store.commit(
         [
             following(
@@ -148,7 +148,7 @@ PAIRS = list(combinations_with_replacement(WORKS, 2))
 async def two() -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
     """Give two stores with executions that are driven by both, and some that are over."""
     async with rivals() as (mine, others):
-        rules = Rules(need=10**6)
+        rules = ApprovalRules(need=10**6)
         driven = [
             replace(creation(n), owner=OTHER if n % 2 else ME, points=(opened(f"p{n}", rules=rules),)) for n in DRIVEN
         ]

@@ -56,10 +56,10 @@ from layover.stores.postgres.connections import connect
 from layover.stores.postgres.statements import in_schema
 from tests.conftest import FACTOR
 from tests.servers.postgres import PostgresServer
+from tests.stores.block_counter import BlockCounter
 from tests.stores.conformance import approval, point
 from tests.stores.postgres_pins import IN_ORDER, PINNED, READS_ALL
 from tests.stores.postgres_plans import is_sorted, make_tables, plan_of, scans, seeks, texts
-from tests.stores.watched import Watched
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -215,11 +215,11 @@ async def count_rows(address: Address) -> None:
             await connection.execute(f"VACUUM ANALYZE {address.schema}.{table}")
 
 
-async def touched(watched: Watched) -> dict[str, int]:
+async def touched(watched: BlockCounter) -> dict[str, int]:
     """Do everything once; return how many blocks each statement touched."""
     watched.blocks.clear()
     for name, deed in DEEDS.items():
-        given = await watched.watch(cast("Callable[[Watched], Awaitable[object]]", deed))
+        given = await watched.watch(cast("Callable[[BlockCounter], Awaitable[object]]", deed))
         assert watched.blocks[name], name
         assert name == "release_leases" or has_worked(given), (name, given)
     return dict(watched.blocks)
@@ -250,14 +250,14 @@ async def costs_among(server: PostgresServer, count: int) -> Costs:
     """Make tables, fill them, and see what statements cost."""
     address = read_address(f"{server.address()}?schema=among_{count}")
     connection = await make_tables(address)
-    watched = Watched(address, connection)
+    watched = BlockCounter(address, connection)
     await watched.plan_all()
     await fill(address, count)
     young = await touched(watched)
     await connection.close()
     await count_rows(address)
     connection = await connect(address)
-    grown = await touched(Watched(address, connection))
+    grown = await touched(BlockCounter(address, connection))
     plans = {name: await plan_of(connection, text) for name, text in texts(address.schema).items()}
     await connection.close()
     return Costs(young, grown, plans)

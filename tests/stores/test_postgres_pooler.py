@@ -21,8 +21,8 @@ from tests.runtime.harness import Scripted, call, end, flow, form, settings_with
 from tests.servers.pooler import NotTrustedError, Pooler
 from tests.servers.postgres import connect
 from tests.stores.conformance import ME, NEW, OTHER, Clock, approval, creation, following, head, opened, step, uid
-from tests.stores.lines import locked, until_waiting
 from tests.stores.operations import Operations
+from tests.stores.proxied_store import locked, until_waiting
 from tests.stores.test_differential import one_stream
 
 if TYPE_CHECKING:

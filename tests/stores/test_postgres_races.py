@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.people import Rules
+from layover.core.approval_rules import ApprovalRules
 from layover.ports.records import (
     Claim,
     Closed,
@@ -84,7 +84,7 @@ async def test_answers_of_many_to_one_point_all_count(two: Two) -> None:
     mine, others = two
     people = [f"user{n}" for n in range(6)]
     for n in range(FEW):
-        rules = Rules(users=tuple(people), need=len(people))
+        rules = ApprovalRules(users=tuple(people), need=len(people))
         await _begin(mine, replace(creation(n), points=(opened(f"p{n}", rules=rules),)))
         works = [
             race(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.core.documents import MOST_BYTES
+from layover.core.input_index import MOST_BYTES
 from layover.ports.errors import StoreError
 from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
 from tests.stores.conformance import commit, create, creation, go_on, step, uid

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from layover.runtime.verify import violations
+from layover.runtime.maintenance.verify import violations
 from layover.testing import CommitPoint, DidNotSurvive, Layover, survives_crashes
 from layover.testing.surviving import Crash, crash_from, crashes_of
 from tests.runtime.harness import Refused, approval, call, child, delay, end, fan_out, flow, form

@@ -12,9 +12,9 @@ from layover.core.engine.signals import awaited_signals
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
 from layover.runtime.errors import UnknownExecution
-from layover.runtime.messages import ADMIT
+from layover.runtime.execution.outbox_messages import ADMIT
 
-from .deeds import OPEN, PEOPLE
+from .random_operations import OPEN, PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from layover import Engine
     from layover.ports.records import ExecutionRow, PointRow
 
-    from .deeds import Deeds
+    from .random_operations import RandomOperations
 
 _STERNLY = 40  # seconds in which what is cancelled must come to its end
 _PAUSE = 0.2
@@ -35,7 +35,7 @@ _EVER = 2**62
 class Finish:
     """Brings executions to their ends."""
 
-    def __init__(self, engine: Engine, deeds: Deeds, kindly: float) -> None:
+    def __init__(self, engine: Engine, deeds: RandomOperations, kindly: float) -> None:
         self._engine = engine
         self._deeds = deeds
         self._kindly = kindly

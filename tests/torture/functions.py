@@ -14,7 +14,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
-from layover.nodes.probing import NOT_HAPPENED, UNKNOWN, Happened
+from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
 from tests.core.engine.graphs import behave
 
 if TYPE_CHECKING:

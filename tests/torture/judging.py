@@ -10,8 +10,8 @@ import msgspec
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.records import ExecutionFilter
+from layover.runtime.maintenance.verify import violations
 from layover.runtime.plans import Plans
-from layover.runtime.verify import violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from layover.ports.records import ExecutionRow
     from layover.ports.store import Inspectable
 
-    from .deeds import Deeds, Promise
     from .functions import World
+    from .random_operations import Promise, RandomOperations
 
 _ENDS = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
 # Milliseconds by which the clocks of two processes, each set by the same one, may differ.
@@ -48,7 +48,7 @@ class Journey(NamedTuple):
         return self.row.head.execution_id
 
 
-async def judge(store: Inspectable, world: World, deeds: Deeds) -> list[Finding]:
+async def judge(store: Inspectable, world: World, deeds: RandomOperations) -> list[Finding]:
     """Return everything that is not as it must be."""
     acknowledged, purged = deeds.acknowledged, deeds.purged
     found = [Finding(one.execution_id, f"verify: {one.code}: {one.message}") for one in await violations(store)]

@@ -15,15 +15,15 @@ import msgspec
 from layover import Engine
 from layover.bootstrap import inspectable_store
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.verify import violations
+from layover.runtime.maintenance.verify import violations
 
-from .crew import Crew
-from .deeds import Deeds
 from .finishing import Finish
 from .functions import World
 from .judging import Finding, judge, read, read_one, told
+from .random_operations import RandomOperations
 from .stages import Kind, Stage, stage
 from .worker import settings_of
+from .worker_processes import WorkerProcesses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -57,7 +57,7 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
 async def play(plot: Plot, folder: Path, say: Callable[[str], None]) -> list[str]:
     """Play it, and return what must not be, each as a text for people."""
     async with stage(plot.on, folder, Random(plot.seed + 3)) as place:  # noqa: S311 - it keeps no secret
-        crew = Crew(folder, place, plot.processes, Random(plot.seed))  # noqa: S311 - as above
+        crew = WorkerProcesses(folder, place, plot.processes, Random(plot.seed))  # noqa: S311 - as above
         try:
             problems = await _Play(plot, folder, say, crew, place).play()
         finally:
@@ -68,7 +68,9 @@ async def play(plot: Plot, folder: Path, say: Callable[[str], None]) -> list[str
 
 
 class _Play:
-    def __init__(self, plot: Plot, folder: Path, say: Callable[[str], None], crew: Crew, place: Stage) -> None:
+    def __init__(
+        self, plot: Plot, folder: Path, say: Callable[[str], None], crew: WorkerProcesses, place: Stage
+    ) -> None:
         self._plot = plot
         self._folder = folder
         self._say = say
@@ -83,7 +85,7 @@ class _Play:
         chance = Random(self._plot.seed + 1)  # noqa: S311 - it keeps no secret
         engine = Engine(self._stage.address, settings=settings_of({"executions": 20}))
         async with engine:
-            deeds = Deeds(engine, self._world, self._plot.seed, chance, _FLOWS)
+            deeds = RandomOperations(engine, self._world, self._plot.seed, chance, _FLOWS)
             await deeds.register()
             self._crew.fill()
             await self._torture(engine, deeds, chance)
@@ -106,7 +108,7 @@ class _Play:
             self._crew.fill(mortal=False)
             await asyncio.sleep(_FILL_EVERY)
 
-    async def _torture(self, engine: Engine, deeds: Deeds, chance: Random) -> None:
+    async def _torture(self, engine: Engine, deeds: RandomOperations, chance: Random) -> None:
         """Do things to executions and to workers, until the time is over."""
         end = monotonic() + self._plot.seconds
         async with asyncio.TaskGroup() as group:
@@ -129,7 +131,7 @@ class _Play:
             except StoreUnavailable as error:  # one that was stopped held the file, or there is no server
                 self._say(f"the store did not answer: {error.message}")
 
-    async def _tell(self, engine: Engine, deeds: Deeds) -> None:
+    async def _tell(self, engine: Engine, deeds: RandomOperations) -> None:
         counts = await engine.counts()
         told_counts = " ".join(f"{name}:{count}" for name, count in sorted(counts.items()))
         done = " ".join(
@@ -158,7 +160,7 @@ class _Play:
                     if journey is not None:
                         self._seen.append(f"{id_} when it was found: {journey.row.head}\n{told(journey)}")
 
-    async def _judge(self, deeds: Deeds) -> None:
+    async def _judge(self, deeds: RandomOperations) -> None:
         async with self._read() as store:
             self._findings += await judge(store, self._world, deeds)
             counts = await store.counts()

@@ -9,8 +9,8 @@ from starlette.applications import Starlette
 from layover.api.access.config import AccessSettings
 from layover.api.access.guard import KeysAndTokens
 from layover.api.endpoint import Answering, request_id_of
-from layover.api.paths import Paths
 from layover.api.problems import Refusal
+from layover.api.route_index import RouteIndex
 from layover.api.routes import ROUTES
 from layover.api.services import Services
 from layover.coordination.local import LocalLimiter
@@ -47,7 +47,7 @@ def application(
         guard=guard or KeysAndTokens(engine, access),
         limiter=limiter or LocalLimiter(),
     )
-    app = Starlette(routes=[Paths(routes, services)])
+    app = Starlette(routes=[RouteIndex(routes, services)])
     app.state.services = services
     app.router.redirect_slashes = False
     app.router.default = _not_found

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from layover.api.addresses import network_of
+from layover.api.trusted_proxies import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.api.addresses import TrustedProxies
     from layover.api.settings import ApiSettings
+    from layover.api.trusted_proxies import TrustedProxies
 
 _log = logging.getLogger("layover.api")
 

@@ -18,10 +18,10 @@ from layover.runtime.plans import UnknownVersion
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.core.definitions.check import Checked
     from layover.core.definitions.problems import Problem
-    from layover.core.definitions.text import Syntax
+    from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
     from layover.ports.access import Standing
     from layover.ports.records import Version
@@ -39,14 +39,14 @@ class AllowQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = False
 
 
-async def checked_of(call: Call[bytes, Any], *, allow_unknown: bool) -> Checked:
+async def checked_of(call: Request[bytes, Any], *, allow_unknown: bool) -> Checked:
     """Return what is found in the definition that was sent."""
     media_type = call.headers.get("content-type", "")
     syntax: Syntax = "yaml" if "yaml" in media_type.partition(";")[0].lower() else "json"
     return await asyncio.to_thread(check, call.body, syntax=syntax, functions=known_types(call, allow_unknown))
 
 
-async def plan_of(call: Call[bytes, Any], *, allow_unknown: bool) -> Plan:
+async def plan_of(call: Request[bytes, Any], *, allow_unknown: bool) -> Plan:
     """Return the plan of the definition that was sent; InvalidDefinition tells all that is wrong with it."""
     found = await checked_of(call, allow_unknown=allow_unknown)
     if any(problem.code in _UNREADABLE for problem in found.problems):
@@ -59,7 +59,7 @@ async def plan_from(document: Mapping[str, object], functions: Collection[str] |
     return await asyncio.to_thread(lambda: compile_plan(check(document, functions=functions)))
 
 
-async def wanted_version(call: Call[Any, Any], number: int | None) -> Version:
+async def wanted_version(call: Request[Any, Any], number: int | None) -> Version:
     """Return a version of the workflow in the path, the newest if no number is given; a deleted one has none."""
     name, store = call.path["name"], call.services.store
     await call.engine.standing(name)
@@ -87,7 +87,7 @@ async def workflows(
         after = page[-1].workflow
 
 
-def known_types(call: Call[Any, Any], allow_unknown: bool) -> Collection[str] | None:  # noqa: FBT001 - always named
+def known_types(call: Request[Any, Any], allow_unknown: bool) -> Collection[str] | None:  # noqa: FBT001 - always named
     """Return the node types that a definition may have, or None if it may have any."""
     return None if allow_unknown else call.engine.known_types()
 

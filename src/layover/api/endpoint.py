@@ -15,14 +15,14 @@ from urllib.parse import parse_qsl
 from starlette.requests import ClientDisconnect
 
 from layover.api.bodies import check_media_type, decoded, queried, read_body
-from layover.api.calls import Call, Reply, Stream
 from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
 from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
+from layover.api.request import Reply, Request, Stream
 from layover.api.routing import NoQuery
 from layover.core.errors import LayoverError
-from layover.runtime.tokens import has_form_of_token, hash_of
+from layover.runtime.execution.callback_tokens import has_form_of_token, hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,7 +119,7 @@ class Endpoint:
             if raw:  # what is not there is of no kind, whatever a client says that it is
                 check_media_type(headers, route)
             body = raw if route.body is bytes else decoded(raw, route.body, services.settings)
-        call: Call[Any, Any] = Call(
+        call: Request[Any, Any] = Request(
             services=services,
             caller=caller,
             body=body,
@@ -200,7 +200,7 @@ class Endpoint:
             raise Refusal("rate_limited", f"At most {rate[0]} requests in {rate[1]:g} s.", headers=headers)
 
     async def _once(
-        self, route: Route, call: Call[Any, Any], path: str, pairs: list[tuple[str, str]]
+        self, route: Route, call: Request[Any, Any], path: str, pairs: list[tuple[str, str]]
     ) -> Reply | Stream:
         """Do what a request with a key asks for, unless that was done: then answer what was answered."""
         key = call.key or ""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from layover.api.calls import Reply
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.ports.access import Reply as Kept
 from layover.ports.errors import StoreError
 

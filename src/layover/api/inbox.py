@@ -13,21 +13,21 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from layover.api.answering import needs_of, person_of
+from layover.api.answers import needs_of, person_of
 from layover.api.cursors import cursor_of, parsed
 from layover.api.pages import fitting
-from layover.api.presenting.points import point_of
 from layover.api.resources.shared import ExecutionId, Page, WorkflowName
+from layover.api.serializers.points import point_of
+from layover.core.approval_rules import ApprovalRules, may_decide
 from layover.core.engine.events import PointKind
-from layover.core.people import Rules, may_decide
 from layover.ports.records import PointFilter
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from layover.api.calls import Call
     from layover.api.permissions import Caller
+    from layover.api.request import Request
     from layover.api.resources.points import PausePoint
     from layover.ports.records import PointRow
 
@@ -68,7 +68,9 @@ class PointsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     cursor: _Cursor | None = None
 
 
-async def listed(call: Call[Any, Any], query: ApprovalsQuery | PointsQuery, kind: PointKind | None) -> Page[PausePoint]:
+async def listed(
+    call: Request[Any, Any], query: ApprovalsQuery | PointsQuery, kind: PointKind | None
+) -> Page[PausePoint]:
     """Return a page of points."""
     settings = call.services.settings
     most = min(query.limit or settings.page, settings.longest_page)
@@ -96,7 +98,7 @@ def _stored(status: Sequence[PointStatus]) -> tuple[str, ...]:
 
 
 async def _chosen(
-    call: Call[Any, Any], wanted: PointFilter, most: int, status: Sequence[PointStatus]
+    call: Request[Any, Any], wanted: PointFilter, most: int, status: Sequence[PointStatus]
 ) -> tuple[list[PointRow], str | None]:
     """Return those of a status that a store does not tell from another, and where to go on looking."""
     return await _sifted(call.services.store.points, wanted, most, lambda row: row.shown_status in status)
@@ -122,12 +124,12 @@ async def _sifted(
     return found, cursor_of(*wanted.after) if wanted.after is not None else None
 
 
-async def _page(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
+async def _page(call: Request[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
     rows = await call.services.store.points(wanted)
     return rows[:most], _behind(rows[most - 1]) if len(rows) > most else None
 
 
-async def _inbox(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
+async def _inbox(call: Request[Any, Any], wanted: PointFilter, most: int) -> tuple[list[PointRow], str | None]:
     """Return what waits for the caller, and where to go on looking."""
     if (wanted.status and "open" not in wanted.status) or wanted.kind not in (None, *FOR_PEOPLE):
         return [], None
@@ -135,7 +137,7 @@ async def _inbox(call: Call[Any, Any], wanted: PointFilter, most: int) -> tuple[
     return await _sifted(partial(of_people, call), replace(wanted, status=("open",)), most, of_caller)
 
 
-async def of_people(call: Call[Any, Any], wanted: PointFilter) -> list[PointRow]:
+async def of_people(call: Request[Any, Any], wanted: PointFilter) -> list[PointRow]:
     """Return points at which people are awaited, the oldest first, however many others there are beside them."""
     kinds = FOR_PEOPLE if wanted.kind is None else (wanted.kind,)
     pages = [await call.services.store.points(replace(wanted, kind=kind)) for kind in kinds]
@@ -150,7 +152,8 @@ def age(row: PointRow) -> tuple[int, str]:
 def _waits_for(caller: Caller, row: PointRow) -> bool:
     point = row.point
     return (
-        caller.may(needs_of(point)) and may_decide(point.rules or Rules(), person_of(caller), point.decisions) is None
+        caller.may(needs_of(point))
+        and may_decide(point.rules or ApprovalRules(), person_of(caller), point.decisions) is None
     )
 
 
@@ -158,7 +161,7 @@ def _behind(row: PointRow) -> str:
     return cursor_of(*age(row))
 
 
-async def _shown(call: Call[Any, Any], rows: list[PointRow]) -> list[PausePoint]:
+async def _shown(call: Request[Any, Any], rows: list[PointRow]) -> list[PausePoint]:
     """Return points as they are told; those that are answered and not applied yet have a place in line."""
     places: dict[str, int] = {}
     for execution_id in {row.execution_id: None for row in rows if row.status == "answered"}:

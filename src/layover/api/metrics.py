@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from layover.api.services import Services
     from layover.ports.records import Gauges
-    from layover.runtime.meters import Distribution, Meters
+    from layover.runtime.metrics import Distribution, Metrics
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DAY = 86_400_000
@@ -26,7 +26,7 @@ async def exposition(services: Services) -> bytes:
     now = instance.clock.now()
     gauges = await instance.store.gauges(now, now - _DAY)
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Collected([*_of_instance(instance.meters), *_of_store(gauges, now), *_of_services(services)]))
+    registry.register(_Collected([*_of_instance(instance.metrics), *_of_store(gauges, now), *_of_services(services)]))
     return generate_latest(registry)
 
 
@@ -38,25 +38,25 @@ class _Collected(Collector):
         return self._metrics
 
 
-def _of_instance(meters: Meters) -> Iterator[Metric]:
-    yield _counter("workflow_executions_paused", "Executions that came to wait for a person.", meters.paused)
-    yield _counter("workflow_executions_resumed", "Resumes: of operators, and applied answers.", meters.resumed)
-    yield _counter("workflow_executions_resume_errors", "Resumes and answers refused.", meters.resume_errors)
+def _of_instance(metrics: Metrics) -> Iterator[Metric]:
+    yield _counter("workflow_executions_paused", "Executions that came to wait for a person.", metrics.paused)
+    yield _counter("workflow_executions_resumed", "Resumes: of operators, and applied answers.", metrics.resumed)
+    yield _counter("workflow_executions_resume_errors", "Resumes and answers refused.", metrics.resume_errors)
     yield _histogram(
-        "workflow_resumer_worker_cycle_duration_seconds", "How long a look for what is due took.", meters.cycle_seconds
+        "workflow_resumer_worker_cycle_duration_seconds", "How long a look for what is due took.", metrics.cycle_seconds
     )
     yield _histogram(
-        "workflow_executions_pause_duration_seconds", "How long executions waited for a person.", meters.pause_seconds
+        "workflow_executions_pause_duration_seconds", "How long executions waited for a person.", metrics.pause_seconds
     )
-    yield _histogram("layover_resume_latency_seconds", "From a durable answer to its effect.", meters.resume_latency)
-    yield _counter("layover_executions_started", "Executions begun here.", meters.started)
+    yield _histogram("layover_resume_latency_seconds", "From a durable answer to its effect.", metrics.resume_latency)
+    yield _counter("layover_executions_started", "Executions begun here.", metrics.started)
     closed = CounterMetricFamily("layover_executions_closed", "Executions that ended here.", labels=["status"])
-    for status, count in sorted(meters.closed.items()):
+    for status, count in sorted(metrics.closed.items()):
         closed.add_metric([status], count)
     yield closed
-    yield _histogram("layover_commit_batch_size", "Appends in one commit.", meters.commit_size)
-    yield _histogram("layover_commit_duration_seconds", "How long a commit took.", meters.commit_seconds)
-    yield _counter("layover_lease_takeovers", "Executions taken over from instances that were lost.", meters.takeovers)
+    yield _histogram("layover_commit_batch_size", "Appends in one commit.", metrics.commit_size)
+    yield _histogram("layover_commit_duration_seconds", "How long a commit took.", metrics.commit_seconds)
+    yield _counter("layover_lease_takeovers", "Executions taken over from instances that were lost.", metrics.takeovers)
 
 
 def _of_store(gauges: Gauges, now: int) -> Iterator[Metric]:
@@ -73,8 +73,8 @@ def _of_store(gauges: Gauges, now: int) -> Iterator[Metric]:
 
 def _of_services(services: Services) -> Iterator[Metric]:
     instance = services.engine.instance
-    caller, threads = instance.caller, instance.caller.threads
-    yield _gauge("layover_executions_driven", "Executions driven by this instance.", len(instance.driver.driven))
+    caller, threads = instance.node_runner, instance.node_runner.threads
+    yield _gauge("layover_executions_driven", "Executions driven by this instance.", len(instance.driver.active))
     yield _gauge("layover_calls_running", "Calls that this instance is making.", caller.out)
     failures = GaugeMetricFamily("layover_service_failures", "Failures in a row of each service.", labels=["service"])
     for name, count in sorted(services.engine.failing_services.items()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from layover.api.resources import access, executions, outside, points, shared, workflows
+from layover.api.resources import access, executions, points, shared, signals_and_callbacks, workflows
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -54,8 +54,10 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "form": {"input": {"quantity": 3}},
         "approval": {"approved": False, "comment": "Too expensive"},
     },
-    outside.SignalBody: {"signal": {"name": "payment.settled", "key": "order-17", "data": {"amount": 250}}},
-    outside.CallbackFailure: {"failure": {"message": "The printer is out of paper", "retryable": True}},
+    signals_and_callbacks.SignalBody: {
+        "signal": {"name": "payment.settled", "key": "order-17", "data": {"amount": 250}}
+    },
+    signals_and_callbacks.CallbackFailure: {"failure": {"message": "The printer is out of paper", "retryable": True}},
     workflows.DryRunBody: {
         "approved": {"input": {"amount": 250}, "outputs": {"pay": {"id": "ch_1"}}, "answers": {"review": True}}
     },

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from layover.api.cursors import cursor_of
 from layover.api.inbox import FOR_PEOPLE, age, of_people
-from layover.api.presenting.points import point_of
 from layover.api.resources.points import (
     CamelLoopScope,
     CamelParallelScope,
@@ -22,6 +21,7 @@ from layover.api.resources.points import (
     PausedOfWorkflow,
     PausedPoint,
 )
+from layover.api.serializers.points import point_of
 from layover.core.moments import moment
 from layover.ports.records import PointFilter
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.ports.records import PointRow
 
     ResumeStatus = Literal["paused", "queued", "resumed", "expired", "cancelled"]
@@ -46,7 +46,7 @@ _TOLD_AS: Final[dict[str, ResumeStatus]] = {
 }
 
 
-async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | None, most: int) -> PausedOfWorkflow:
+async def paused(call: Request[Any, Any], workflow: str, after: tuple[int, str] | None, most: int) -> PausedOfWorkflow:
     """Return executions of a workflow that people are awaited in, the one that has waited longest first."""
     known: dict[str, list[PointRow]] = {}
     found: list[PausedExecution] = []
@@ -70,7 +70,7 @@ async def paused(call: Call[Any, Any], workflow: str, after: tuple[int, str] | N
 
 
 async def _read_ahead(
-    call: Call[Any, Any], rows: Sequence[PointRow], most: int, known: dict[str, list[PointRow]]
+    call: Request[Any, Any], rows: Sequence[PointRow], most: int, known: dict[str, list[PointRow]]
 ) -> None:
     """Read the next executions side by side, so that a page does not wait for each of them in turn."""
     ids = list(dict.fromkeys(row.execution_id for row in rows if row.execution_id not in known))[:most]
@@ -78,7 +78,7 @@ async def _read_ahead(
     known.update(zip(ids, places, strict=True))
 
 
-async def _of_execution(call: Call[Any, Any], execution_id: str) -> list[PointRow]:
+async def _of_execution(call: Request[Any, Any], execution_id: str) -> list[PointRow]:
     """Return all places of an execution where people were asked, the oldest first."""
     wanted = PointFilter(execution_id=execution_id)
     found: list[PointRow] = []
@@ -90,7 +90,7 @@ async def _of_execution(call: Call[Any, Any], execution_id: str) -> list[PointRo
         wanted = replace(wanted, after=age(page[-1]))
 
 
-async def _execution(call: Call[Any, Any], row: PointRow, rows: Sequence[PointRow]) -> PausedExecution | None:
+async def _execution(call: Request[Any, Any], row: PointRow, rows: Sequence[PointRow]) -> PausedExecution | None:
     """Return an execution, where its oldest place stands that is not done with; there is nothing at its others."""
     waiting = [one for one in rows if one.status in _NOT_DONE]
     if not waiting or age(waiting[0]) != age(row):

@@ -12,12 +12,12 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from layover.api.calls import Call, Reply, Stream
 from layover.api.permissions import Permission
 from layover.api.problems import STATUS
+from layover.api.request import Reply, Request, Stream
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
-Handle: TypeAlias = Callable[[Call[Any, Any]], Awaitable[Reply | Stream]]
+Handle: TypeAlias = Callable[[Request[Any, Any]], Awaitable[Reply | Stream]]
 H = TypeVar("H", bound=Callable[..., Awaitable[Reply | Stream]])
 
 # Who may use a route without a permission: anybody; whoever asks from the machine itself; whoever has the token that is
@@ -49,7 +49,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     keyed: bool = False  # an Idempotency-Key is obeyed: that is so for every POST with credentials
     # What the key belongs to, if not to the caller and this path. All callers share such a key: the handler is called
     # for each of them, does it once, and shows others no more than they may see.
-    scope: Callable[[Call[Any, Any]], str] | None = None
+    scope: Callable[[Request[Any, Any]], str] | None = None
     kept: Callable[[Reply], Reply] | None = None  # what is kept of an answer that is not to be shown again
     limited: bool = True  # by the rate of the caller, and by how many connections there are
     alone: bool = False  # it says what it has, and needs neither the engine nor the database

@@ -6,10 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from layover.api.access.guesses import Guesses
-from layover.api.addresses import TrustedProxies
-from layover.api.counting import Requests
+from layover.api.event_stream import Streams
 from layover.api.hosts import KnownHosts
-from layover.api.streaming import Streams
+from layover.api.request_metrics import RequestMetrics
+from layover.api.trusted_proxies import TrustedProxies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Services:
         self.hosts = KnownHosts(settings.hosts)
         self.guesses = Guesses(settings.guess_limit, self.proxies)
         self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
-        self.requests = Requests()
+        self.requests = RequestMetrics()
         self.streams = Streams(settings, self.stopping)
 
     @property

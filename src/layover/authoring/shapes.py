@@ -15,7 +15,7 @@ def schema_of(shape: object) -> object:
         return shape
     if is_model(shape):
         return shape.model_json_schema()
-    from layover.nodes.questions import schema_for  # noqa: PLC0415 - it brings much that only an engine needs
+    from layover.nodes.ask import schema_for  # noqa: PLC0415 - it brings much that only an engine needs
 
     try:
         return schema_for(shape)

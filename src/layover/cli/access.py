@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from layover.api.resources.access import AuditEntry, Key, KeyBody, NewKey
     from layover.api.resources.shared import Page
-    from layover.cli.options import Place, Who
+    from layover.cli.options import Target, Who
 
 
 class Sought(NamedTuple):
@@ -46,7 +46,7 @@ class Access(Protocol):
         """Return what was done, newest first."""
 
 
-def to_access(at: Place, who: Who, *, acts: bool) -> AbstractAsyncContextManager[Access]:
+def to_access(at: Target, who: Who, *, acts: bool) -> AbstractAsyncContextManager[Access]:
     """Return keys and audit log of a place, for somebody."""
     if (server := at.server) is not None:
         return _Remote(server, at.secret)

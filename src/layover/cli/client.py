@@ -19,10 +19,10 @@ if TYPE_CHECKING:
         NodeExecution,
         Why,
     )
-    from layover.api.resources.outside import Delivered
     from layover.api.resources.points import PausePoint
     from layover.api.resources.shared import Page
-    from layover.cli.options import Place
+    from layover.api.resources.signals_and_callbacks import Delivered
+    from layover.cli.options import Target
 
 _NOBODY = Who()
 MOST_SHOWN = 1_000  # nodes and legs of one execution
@@ -108,17 +108,17 @@ class Client(Looking, Protocol):
         """Bring a signal."""
 
 
-def to_look(at: Place) -> AbstractAsyncContextManager[Looking]:
+def to_look(at: Target) -> AbstractAsyncContextManager[Looking]:
     """Return a client that looks: no instance is made for it, and nothing is changed."""
     return _client(at, _NOBODY, acts=False)
 
 
-def to_act(at: Place, who: Who) -> AbstractAsyncContextManager[Client]:
+def to_act(at: Target, who: Who) -> AbstractAsyncContextManager[Client]:
     """Return a client that acts for somebody; on a database, it writes down what is asked and drives nothing."""
     return _client(at, who, acts=True)
 
 
-def _client(at: Place, who: Who, *, acts: bool) -> AbstractAsyncContextManager[Client]:
+def _client(at: Target, who: Who, *, acts: bool) -> AbstractAsyncContextManager[Client]:
     if (server := at.server) is not None:
         from layover.cli.remote import Remote  # noqa: PLC0415 - only who needs it loads it
 

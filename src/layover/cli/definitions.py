@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from layover.cli.exits import BAD_INPUT, DONE, Stop
-from layover.cli.given import STANDARD_INPUT
 from layover.cli.graph import graph_lines
+from layover.cli.json_argument import STANDARD_INPUT
 from layover.cli.options import Json, Nodes  # noqa: TC001 - cyclopts reads the annotations
 from layover.cli.screen import plural, print_json, say
 from layover.core.definitions import DEFAULT_LIMITS, Checked, check, document, format_schema
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from layover.core.definitions import Parameters
-    from layover.core.definitions.text import Syntax
+    from layover.core.definitions.read_text import Syntax
 
 _SYNTAXES: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from layover.bootstrap import file_of, inspectable_store, library, living_instances, shape_of, try_lock
-from layover.cli.desk import Desk
 from layover.cli.exits import DONE, FAILED
 from layover.cli.options import DEFAULT_DB, Db, Json
+from layover.cli.passive_engine import PassiveEngine
 from layover.cli.screen import length, plural, print_json, say, without_password
 from layover.core.errors import LayoverError
-from layover.runtime.unreadable import kinds_in
+from layover.runtime.execution.unknown_commands import kinds_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,7 +119,7 @@ async def _executions(db: str) -> list[Finding]:
         store = inspectable_store(db)
         await store.open_to_read()
         await store.close()
-        async with Desk(inspectable_store(db), acts=False) as client:
+        async with PassiveEngine(inspectable_store(db), acts=False) as client:
             living = await living_instances(db)
             counts = await client.counts()
             is_open = any(counts.get(status) for status in _OPEN)
@@ -135,7 +135,7 @@ async def _executions(db: str) -> list[Finding]:
         return [Finding("database", "problem", without_password(error.message))]
 
 
-async def _stuck(client: Desk) -> list[Finding]:
+async def _stuck(client: PassiveEngine) -> list[Finding]:
     """Return executions that could go on and do not: due for long, left by dying instances, or without a function."""
     found: list[Finding] = []
     now, after = await client.now(), None

@@ -9,13 +9,13 @@ import msgspec
 from layover.api.access.keys import made_in_place_of, made_key
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS
-from layover.api.presenting.access import audit_entry_of, key_of
 from layover.api.resources.access import NewKey
 from layover.api.resources.shared import Page
+from layover.api.serializers.access import audit_entry_of, key_of
 from layover.bootstrap import inspectable_store
-from layover.cli.desk import Desk
 from layover.cli.exits import UNKNOWN, Stop
 from layover.cli.local import CREDENTIAL
+from layover.cli.passive_engine import PassiveEngine
 from layover.core.definitions.durations import parse_duration
 from layover.core.moments import moment
 from layover.ports.access import AuditFilter
@@ -39,17 +39,17 @@ class LocalAccess:
 
     def __init__(self, db: str, who: Who, *, acts: bool) -> None:
         self._store = inspectable_store(db)
-        self._desk = Desk(self._store, acts=acts)
+        self._engine = PassiveEngine(self._store, acts=acts)
         self._who = who
 
     async def __aenter__(self) -> Self:
-        await self._desk.__aenter__()
+        await self._engine.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._desk.__aexit__(kind, error, trace)
+        await self._engine.__aexit__(kind, error, trace)
 
     async def add(self, body: KeyBody) -> NewKey:
         """Make a key."""
@@ -59,7 +59,7 @@ class LocalAccess:
         lasts = _length(body.expires_in, "--expires-in", least=1) if body.expires_in is not None else None
         scopes = tuple(sorted(set(body.scopes))) if body.scopes is not None else None
         row, shown = made_key(
-            self._desk.instance.clock.now(),
+            self._engine.instance.clock.now(),
             name=body.name,
             user=body.user,
             roles=tuple(body.roles),
@@ -119,7 +119,7 @@ class LocalAccess:
         return found
 
     def _entry(self, act: str, target: str, **details: object) -> Entry:
-        now = self._desk.instance.clock.now()
+        now = self._engine.instance.clock.now()
         told = {name: value for name, value in details.items() if value is not None}
         return Entry(
             id=new_id(now),

@@ -38,31 +38,31 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "serve": ("serve:serve", "Answer requests over HTTP, and drive executions, until told to stop."),
     },
     _LOOKING: {
-        "ls": ("listing:list_executions", "List executions, newest first."),
-        "show": ("showing:show", "Show an execution: its nodes with their states, its pause points, its legs."),
-        "history": ("showing:history", "Print the log of an execution."),
-        "why": ("showing:why", "Tell what an execution waits for, and what that waits for."),
-        "inbox": ("listing:inbox", "List the pause points that wait for people."),
+        "ls": ("lists:list_executions", "List executions, newest first."),
+        "show": ("show:show", "Show an execution: its nodes with their states, its pause points, its legs."),
+        "history": ("show:history", "Print the log of an execution."),
+        "why": ("show:why", "Tell what an execution waits for, and what that waits for."),
+        "inbox": ("lists:inbox", "List the pause points that wait for people."),
     },
     _ANSWERING: {
-        "answer": ("answering:answer", "Answer a form."),
-        "approve": ("answering:approve", "Approve what waits for a decision."),
-        "reject": ("answering:reject", "Reject what waits for a decision."),
-        "delegate": ("answering:delegate", "Let somebody else decide at an approval in your place."),
-        "signal": ("operating:signal", "Bring a signal to whoever waits for it."),
+        "answer": ("answer:answer", "Answer a form."),
+        "approve": ("answer:approve", "Approve what waits for a decision."),
+        "reject": ("answer:reject", "Reject what waits for a decision."),
+        "delegate": ("answer:delegate", "Let somebody else decide at an approval in your place."),
+        "signal": ("operate:signal", "Bring a signal to whoever waits for it."),
     },
     _OPERATING: {
-        "pause": ("operating:pause", "Hold an execution: nothing of it starts until it is resumed."),
-        "resume": ("operating:resume", "Let an execution go on that was paused."),
-        "cancel": ("operating:cancel", "End an execution."),
-        "retry": ("operating:retry", "Go on with an execution from what failed."),
-        "rewind": ("operating:rewind", "Drop the results of a node and all after it, and go on from there."),
+        "pause": ("operate:pause", "Hold an execution: nothing of it starts until it is resumed."),
+        "resume": ("operate:resume", "Let an execution go on that was paused."),
+        "cancel": ("operate:cancel", "End an execution."),
+        "retry": ("operate:retry", "Go on with an execution from what failed."),
+        "rewind": ("operate:rewind", "Drop the results of a node and all after it, and go on from there."),
     },
     _DATABASE: {
         "migrate": ("migrate:migrate_database", "Make a database, or bring it up to date with this release."),
         "verify": ("verify:verify_database", "Check everything that must hold of a database."),
         "purge": ("purge:purge_database", "Delete executions some time after their end."),
-        "copy": ("copying:copy_database", "Copy everything in a database into another, and verify both."),
+        "copy": ("copy_database:copy_database", "Copy everything in a database into another, and verify both."),
         "doctor": ("doctor:examine", "Look for what keeps a database or its executions from working."),
     },
     _ACCESS: {
@@ -117,7 +117,7 @@ def run_command(words: list[str]) -> int:
     except CycloptsError as error:
         return _ended(error, Stop(" ".join(str(error).split()), BAD_INPUT, hint=_help_of(words)))
     except LayoverError as error:
-        from layover.cli.faults import told  # noqa: PLC0415 - only what goes wrong needs it
+        from layover.cli.error_messages import told  # noqa: PLC0415 - only what goes wrong needs it
 
         return _ended(error, told(error))
     except BrokenPipeError:  # whoever reads has seen enough

@@ -39,7 +39,7 @@ Url = Annotated[
 
 
 @dataclass(frozen=True)
-class Place:
+class Target:
     """Where executions are: in a database, or behind a server."""
 
     db: DbOrNone = None
@@ -79,8 +79,8 @@ class Place:
             raise Stop(f"--key: {self.key[1:]}: {told}.") from error
 
 
-HERE = Place()
-At = Annotated[Place, Parameter(name="*")]
+HERE = Target()
+At = Annotated[Target, Parameter(name="*")]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Nodes = Annotated[
     tuple[str, ...],
@@ -129,7 +129,7 @@ class Who(NamedTuple):
     roles: tuple[str, ...] = ()
 
 
-def acting(at: Place, by: str, roles: tuple[str, ...] = ()) -> Who:
+def acting(at: Target, by: str, roles: tuple[str, ...] = ()) -> Who:
     """Return who acts on a database; a server knows that by the key, and by nothing else."""
     if at.server is None:
         return Who(person(by), roles)

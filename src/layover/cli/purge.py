@@ -15,7 +15,7 @@ from layover.cli.options import DEFAULT_DB, Json
 from layover.cli.screen import ERR, plural, print_json, say
 from layover.cli.verify import Database  # noqa: TC001 - cyclopts reads the annotations
 from layover.core.definitions.durations import parse_duration
-from layover.runtime.janitor import horizons, purge_workflow
+from layover.runtime.dispatch.purger import horizons, purge_workflow
 from layover.runtime.plans import Plans
 
 if TYPE_CHECKING:

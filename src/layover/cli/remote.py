@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         NodeExecution,
         Why,
     )
-    from layover.api.resources.outside import Delivered
     from layover.api.resources.points import PausePoint
+    from layover.api.resources.signals_and_callbacks import Delivered
     from layover.cli.options import Who
 
 T = TypeVar("T")

@@ -12,39 +12,39 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.api.presenting.executions import execution_of
-from layover.api.presenting.graphs import graph_of
-from layover.api.presenting.points import context_of, point_of
+from layover.api.serializers.executions import execution_of
+from layover.api.serializers.graphs import graph_of
+from layover.api.serializers.points import context_of, point_of
 from layover.bootstrap import Engine, address_of
 from layover.cli import run_remote
 from layover.cli.definitions import File, checked_file, print_report
 from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
-from layover.cli.following import Following, Person
+from layover.cli.follow import Following, Person
 from layover.cli.functions import functions_of, node_types
-from layover.cli.given import STANDARD_INPUT, given_data
-from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Place, Roles, Url, acting, person
+from layover.cli.json_argument import STANDARD_INPUT, given_data
+from layover.cli.live_view import Lines, Picture, Silent
+from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Roles, Target, Url, acting, person
 from layover.cli.run_report import Ended, report
 from layover.cli.screen import OUT, note, plural, print_json, say
-from layover.cli.typing_in import Lines as TypedLines
-from layover.cli.watching import Lines, Picture, Silent
+from layover.cli.stdin import StdinLines
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
 from layover.core.payloads import plain
 from layover.core.plan import compile_plan
 from layover.runtime.errors import UnknownExecution
-from layover.runtime.executions import Options, check_same_input
 from layover.runtime.ids import id_from_key
+from layover.runtime.operations.executions import Options, check_same_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.api.resources.executions import Graph
-    from layover.cli.watching import View
+    from layover.cli.live_view import View
     from layover.core.definitions import Checked
     from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import PointRow
-    from layover.runtime.views import Execution
+    from layover.runtime.queries.views import Execution
 
 Input = Annotated[
     str | None,
@@ -112,7 +112,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     """
     if file == input == STANDARD_INPUT:
         raise Stop("The definition and the input cannot both come from standard input.")
-    at = Place(db, url, os.environ.get("LAYOVER_KEY"))
+    at = Target(db, url, os.environ.get("LAYOVER_KEY"))
     if (server := at.server) is not None:
         _check_remote(at, nodes, by, role)
         checked = checked_file(file)
@@ -153,7 +153,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     return report(asyncio.run(_run(wanted)), _there(at), json=json)
 
 
-def _check_remote(at: Place, nodes: tuple[str, ...], by: str, role: tuple[str, ...]) -> None:
+def _check_remote(at: Target, nodes: tuple[str, ...], by: str, role: tuple[str, ...]) -> None:
     """Refuse what a server would not hear of."""
     acting(at, by, role)
     if nodes:
@@ -176,14 +176,14 @@ async def _run(wanted: Wanted) -> Ended:
         execution = await _begun(engine, wanted)
         view = _view_of(wanted, execution, graph_of(await engine.graph(execution.id)), engine)
         is_asked = _is_interactive(wanted)
-        sitting = Person(wanted.options.user or "", wanted.roles, TypedLines()) if is_asked else None
+        sitting = Person(wanted.options.user or "", wanted.roles, StdinLines()) if is_asked else None
         stay = wanted.watch is True or is_asked
         following = Following(engine, execution.id, view, stay=stay, person=sitting)
         try:
             left = await _until_left(engine, following, wanted.timeout)
         finally:
             view.end()
-        out = engine.instance.caller.out
+        out = engine.instance.node_runner.out
         if left and out:
             note(f"Waiting for {plural(out, 'call')} to end; Ctrl-C leaves them at once.")
         last = await engine.get(execution.id)
@@ -218,7 +218,7 @@ async def _begun(engine: Engine, wanted: Wanted) -> Execution:
 async def _until_left(engine: Engine, following: Following, longest: float | None) -> str:
     """Follow until it is over, or somebody has enough; return why it was left, if not at its end."""
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    caller = engine.instance.caller
+    caller = engine.instance.node_runner
 
     def stop() -> None:
         if asked.is_set():
@@ -258,7 +258,7 @@ def _command_for(row: PointRow) -> str:
             return ""
 
 
-def _there(at: Place) -> Callable[[str], str]:
+def _there(at: Target) -> Callable[[str], str]:
     """Return what makes a command one for a place."""
     if (server := at.server) is not None:
         return lambda command: f"{command} --url {quote(server)}"

@@ -7,10 +7,10 @@ import signal
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from layover.cli.event_lines import progress_line
 from layover.cli.exits import WRONG_STATE, Stop
 from layover.cli.run_report import Ended
 from layover.cli.screen import say
-from layover.cli.story import progress_line
 from layover.client import ApiError, AsyncClient
 
 if TYPE_CHECKING:

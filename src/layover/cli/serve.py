@@ -153,7 +153,7 @@ def _files_in(path: Path) -> list[Path]:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    from layover.api.serving import listen  # noqa: PLC0415 - only there with the extra
+    from layover.api.server import listen  # noqa: PLC0415 - only there with the extra
 
     try:
         return listen(host, port)
@@ -178,7 +178,7 @@ def _hosts_of(host: str, url: str, public_url: str, *given: str) -> tuple[str, .
 
 def warn_without_tls(host: str, public_url: str) -> None:
     """Say that nobody encrypts what is sent, unless the public address says that a proxy does."""
-    from layover.api.access.listening import is_loopback  # noqa: PLC0415 - only there with the extra
+    from layover.api.access.listen_address import is_loopback  # noqa: PLC0415 - only there with the extra
 
     if not is_loopback(host) and not public_url.startswith("https:"):
         note(f"Warning: it listens at {host} without TLS, so keys and data cross the network in the clear.", "yellow")
@@ -203,7 +203,7 @@ async def _prepare_alone(wanted: Wanted) -> int:
 async def _prepare(engine: Engine, wanted: Wanted) -> None:
     """Keep the workflows, see to it that there is a key, and say where the server is."""
     from layover.api.access.first_key import first_key, has_keys  # noqa: PLC0415 - only there with the extra
-    from layover.api.access.listening import may_listen  # noqa: PLC0415 - as above
+    from layover.api.access.listen_address import may_listen  # noqa: PLC0415 - as above
 
     store, now = engine.instance.store, engine.instance.clock.now()
     known = wanted.access.admin_key is not None or wanted.access.jwt is not None or await has_keys(store)
@@ -229,7 +229,7 @@ async def _prepare(engine: Engine, wanted: Wanted) -> None:
 
 async def _serve(wanted: Wanted, listening: socket.socket, *, first: bool = False) -> int:
     from layover.api.application import application  # noqa: PLC0415 - only there with the extra
-    from layover.api.serving import serve as serve_on  # noqa: PLC0415 - as above
+    from layover.api.server import serve as serve_on  # noqa: PLC0415 - as above
 
     async with Engine(wanted.db, nodes=wanted.functions, settings=wanted.settings) as engine:
         if first:
@@ -255,7 +255,7 @@ class _stopped_by_signals:  # noqa: N801 - it reads as what it does
         self._engine = engine
         self._serving = serving
         self._loop = asyncio.get_running_loop()
-        self._caller = engine.instance.caller
+        self._caller = engine.instance.node_runner
 
     def __enter__(self) -> None:
         for number in _STOPPING:

@@ -12,7 +12,7 @@ from layover.bootstrap import inspectable_store
 from layover.cli.exits import DONE, FAILED, Stop
 from layover.cli.options import DEFAULT_DB, Json
 from layover.cli.screen import ERR, plural, print_json, say
-from layover.runtime.verify import Progress, Violation, verify
+from layover.runtime.maintenance.verify import Progress, Violation, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

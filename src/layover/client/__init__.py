@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from layover.client.asynchronous import AsyncClient
+from layover.client.async_client import AsyncClient
 from layover.client.errors import ApiError, Unreachable
-from layover.client.patience import Patience
-from layover.client.synchronous import Client
+from layover.client.request_policy import RequestPolicy
+from layover.client.sync_client import Client
 
-__all__ = ["ApiError", "AsyncClient", "Client", "Patience", "Unreachable"]
+__all__ = ["ApiError", "AsyncClient", "Client", "RequestPolicy", "Unreachable"]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from layover.api.resources.executions import Event
-    from layover.client.asking import Ask
-    from layover.client.patience import Patience
-    from layover.client.places import Place
+    from layover.client.base_url import ServerAddress
+    from layover.client.request_policy import RequestPolicy
+    from layover.client.requests import ClientRequest
 
 T = TypeVar("T")
 
@@ -49,8 +49,8 @@ class Transport:
 
     def __init__(
         self,
-        place: Place,
-        patience: Patience,
+        place: ServerAddress,
+        patience: RequestPolicy,
         *,
         ssl: SSLContext | None = None,
         longest_answer: int = LONGEST_ANSWER,
@@ -63,21 +63,21 @@ class Transport:
         self.rest = rest
         self._session: aiohttp.ClientSession | None = None
 
-    async def ask(self, ask: Ask, kind: type[T]) -> T:
+    async def ask(self, ask: ClientRequest, kind: type[T]) -> T:
         """Have something done, and return what is answered."""
         return self.read(await self.send(ask), kind)
 
-    async def do(self, ask: Ask) -> None:
+    async def do(self, ask: ClientRequest) -> None:
         """Have something done that nothing is answered to."""
         await self.send(ask)
 
     def follow(self, execution_id: str, since: int) -> AsyncGenerator[Event]:
         """Return the events of an execution as they are written."""
-        from layover.client.streaming import Following  # noqa: PLC0415 - it is built on this
+        from layover.client.event_stream import EventStream  # noqa: PLC0415 - it is built on this
 
-        return Following(self, execution_id, since).events()
+        return EventStream(self, execution_id, since).events()
 
-    async def send(self, ask: Ask) -> Answered:
+    async def send(self, ask: ClientRequest) -> Answered:
         """Make a request until it is answered, or patience ends."""
         loop, patience = asyncio.get_running_loop(), self.patience
         until, tried = loop.time() + patience.total + ask.longer, 0
@@ -121,11 +121,11 @@ class Transport:
             )
         return self._session
 
-    def headers(self, ask: Ask) -> dict[str, str]:
+    def headers(self, ask: ClientRequest) -> dict[str, str]:
         """Return what is said about a request, and who asks."""
         return {**ask.headers, **self.place.credentials} if ask.known else ask.headers
 
-    async def _tried(self, ask: Ask) -> Answered:
+    async def _tried(self, ask: ClientRequest) -> Answered:
         """Make a request once."""
         try:
             async with self.session().request(
@@ -145,7 +145,7 @@ class Transport:
             raise _Again(refused, answered.retry_after)
         raise refused
 
-    def _lost(self, error: Exception, ask: Ask) -> Exception:
+    def _lost(self, error: Exception, ask: ClientRequest) -> Exception:
         """Return what becomes of a request whose connection was lost, or never made."""
         cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
         told = cause.strerror if isinstance(cause, OSError) and cause.strerror else type(cause).__name__

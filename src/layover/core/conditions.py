@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-from layover.core.documents import MOST_BYTES, UNREADABLE, Unbounded, fault_of, read_document
 from layover.core.errors import LayoverError
+from layover.core.input_index import MOST_BYTES, UNREADABLE, Unbounded, fault_of, read_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,8 +14,8 @@ from layover.core.expressions.template import text_of
 from layover.core.signal_texts import is_writable
 
 if TYPE_CHECKING:
-    from layover.core.filling import Filling
     from layover.core.plan import Plan
+    from layover.core.rendering import Renderer
 
 _LONGEST: Final = 255
 
@@ -34,7 +34,7 @@ def limit_names(plan: Plan, given: object, trigger: object = None, now: int = 0)
     return LimitNames(*(_name(workflow, key, names, now) if key is not None else None for key in keys))
 
 
-def _name(workflow: str, key: Filling, names: dict[str, object], now: int) -> str:
+def _name(workflow: str, key: Renderer, names: dict[str, object], now: int) -> str:
     meter = Meter()
     text = text_of(key.render(names, Moment(now), meter), meter)
     return _bounded(f"{workflow}/{text}") if text else workflow

@@ -15,6 +15,7 @@ import msgspec
 
 from layover.core.definitions.canonical import content_hash
 from layover.core.definitions.check import Checked, check
+from layover.core.definitions.expression_fields import slots
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
 from layover.core.definitions.model import Concurrency, Definition, Graph, Node, Part, Rate
 from layover.core.definitions.node_types import (
@@ -28,17 +29,16 @@ from layover.core.definitions.node_types import (
     WorkingNode,
     nested,
 )
-from layover.core.definitions.slots import slots
 from layover.core.definitions.topology import topology
 from layover.core.expressions import Program, compile_expression
-from layover.core.filling import Filling, fill
+from layover.core.rendering import Renderer, fill
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from layover.core.context_ids import ContextId
-    from layover.core.definitions.text import Syntax
-    from layover.core.definitions.texts import Texts
+    from layover.core.definitions.parsed_expressions import ParsedExpressions
+    from layover.core.definitions.read_text import Syntax
 
 Ports: TypeAlias = "Mapping[str, tuple[int, ...]]"
 Role: TypeAlias = Literal[
@@ -67,7 +67,7 @@ class PlannedNode(msgspec.Struct, frozen=True, eq=False):
     incoming: int
     sources: tuple[int, ...]
     expressions: Mapping[str, Program]
-    fillings: Mapping[str, Filling]
+    fillings: Mapping[str, Renderer]
     bodies: Mapping[str, PlannedGraph]
 
     @property
@@ -105,8 +105,8 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     definition: Definition
     hash: str
     graph: PlannedGraph
-    concurrency_key: Filling | None = None
-    rate_key: Filling | None = None
+    concurrency_key: Renderer | None = None
+    rate_key: Renderer | None = None
 
 
 def planned_at(plan: Plan, place: ContextId) -> PlannedNode | None:
@@ -147,11 +147,11 @@ def compile_plan(checked: Checked) -> Plan:
     )
 
 
-def _compile_key(limit: Concurrency | Rate | None, texts: Texts) -> Filling | None:
+def _compile_key(limit: Concurrency | Rate | None, texts: ParsedExpressions) -> Renderer | None:
     return _compile_slots(limit, texts)[1].get("key") if limit is not None else None
 
 
-def _compile_graph(graph: Graph, texts: Texts) -> PlannedGraph:
+def _compile_graph(graph: Graph, texts: ParsedExpressions) -> PlannedGraph:
     shape = topology(graph)
     ports: list[dict[str, list[int]]] = [{} for _ in graph.nodes]
     sources: list[list[int]] = [[] for _ in graph.nodes]
@@ -168,7 +168,7 @@ def _compile_graph(graph: Graph, texts: Texts) -> PlannedGraph:
 
 
 def _compile_node(
-    node: Node, index: int, ports: Mapping[str, list[int]], sources: list[int], texts: Texts
+    node: Node, index: int, ports: Mapping[str, list[int]], sources: list[int], texts: ParsedExpressions
 ) -> PlannedNode:
     expressions, fillings = _compile_slots(node, texts)
     bodies = {branch: _compile_graph(graph, texts) for branch, graph in nested(node)}
@@ -205,9 +205,9 @@ def _role(node: Node) -> Role:
             return "inline"
 
 
-def _compile_slots(part: Part, texts: Texts) -> tuple[Mapping[str, Program], Mapping[str, Filling]]:
+def _compile_slots(part: Part, texts: ParsedExpressions) -> tuple[Mapping[str, Program], Mapping[str, Renderer]]:
     expressions: dict[str, Program] = {}
-    fillings: dict[str, Filling] = {}
+    fillings: dict[str, Renderer] = {}
     for slot in slots(part):
         if slot.is_expression:
             expressions[slot.path] = compile_expression(texts.expression(str(slot.value)))

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import msgspec
 
+from layover.nodes.ask import answer_as, milliseconds, schema_for
+from layover.nodes.heartbeat import Heartbeat
 from layover.nodes.journal import MISSING, BadUse, Journal
-from layover.nodes.pulse import Pulse
-from layover.nodes.questions import answer_as, milliseconds, schema_for
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from layover.nodes.questions import Length
+    from layover.nodes.ask import Length
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     restored: Any = None  # the last checkpoint, or None
     has_timeout: bool = False  # the engine stops the attempt when it takes longer than its node allows
     _journal: Journal | None = None
-    _pulse: Pulse | None = None
+    _pulse: Heartbeat | None = None
     _loop: asyncio.AbstractEventLoop | None = None
     _until_done: Callable[[Future[Any]], Any] | None = None  # how a thread waits for the event loop
 

@@ -19,7 +19,7 @@ from layover.core.context_ids import MalformedContextId, journal_id
 from layover.core.engine import commands as cmd
 from layover.core.errors import LayoverError
 from layover.core.payloads import own, plain
-from layover.nodes.addresses import without_token
+from layover.nodes.callback_tokens import without_token
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping

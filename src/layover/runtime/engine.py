@@ -17,11 +17,11 @@ from layover.nodes.http_node import HttpNode
 from layover.nodes.registry import Registry
 from layover.ports.errors import StoreError
 from layover.runtime.clock import Clock
+from layover.runtime.dispatch.lease_renewer import AFTER_FAILURE
+from layover.runtime.dispatch.service import Service
 from layover.runtime.instance import Instance
-from layover.runtime.keeper import AFTER_FAILURE
 from layover.runtime.machine import Machine
-from layover.runtime.outside import Outside
-from layover.runtime.service import Service
+from layover.runtime.operations.callbacks import Callbacks
 from layover.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
-    from layover.runtime.standby import Standby
-    from layover.runtime.watchdog import Watchdog
+    from layover.runtime.dispatch.standby import StandbyRenewer
+    from layover.runtime.dispatch.watchdog import Watchdog
 
 _log = logging.getLogger("layover.engine")
 
@@ -39,7 +39,7 @@ _PURGER = "purger"
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
-class Engine(Outside):
+class Engine(Callbacks):
     """A durable workflow engine on a store."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Engine(Outside):
             self._registry.add_probe(name, probe)
         self._services: list[Service] = []
         self._watchdog: Watchdog | None = None
-        self._standby: Standby | None = None
+        self._standby: StandbyRenewer | None = None
 
     async def __aenter__(self) -> Self:
         clock = self._clock
@@ -80,10 +80,10 @@ class Engine(Outside):
         retry, service = self._settings.lease_ttl / 1000 / AFTER_FAILURE, partial(Service, chance=self._machine.chance)
         self._services = [
             service("claimer", instance.claimer.run),
-            service("courier", instance.courier.run),
-            service("renewer", instance.keeper.renew, first_pause=retry, longest_pause=retry),
-            service("listener", instance.keeper.listen),
-            service(_PURGER, instance.janitor.run),
+            service("outbox_relay", instance.outbox_relay.run),
+            service("lease_renewer", instance.lease_renewer.renew, first_pause=retry, longest_pause=retry),
+            service("listener", instance.lease_renewer.listen),
+            service(_PURGER, instance.purger.run),
         ]
         _log.info("engine_opened instance=%s", instance.id)
         return self
@@ -110,8 +110,8 @@ class Engine(Outside):
                 await self._wind_down(instance, seconds)
         except TimeoutError:
             _log.warning("stop_cut_short instance=%s", instance.id)
-            instance.caller.hurry()
-            instance.caller.dismiss()
+            instance.node_runner.hurry()
+            instance.node_runner.dismiss()
         finally:
             for service in self._services:
                 service.task.cancel()
@@ -133,14 +133,14 @@ class Engine(Outside):
         """Finish what is under way, in order, and give back everything."""
         for service in self._services:
             service.stop()
-        claimer, courier, *_ = self._services
+        claimer, outbox_relay, *_ = self._services
         await asyncio.wait([claimer.task])
         await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
-        await instance.caller.stop(grace)
+        await instance.node_runner.stop(grace)
         instance.driver.flush()
         await instance.committer.stop()
-        instance.courier.stop()
-        await asyncio.wait([courier.task])
+        instance.outbox_relay.stop()
+        await asyncio.wait([outbox_relay.task])
         await instance.committer.stop()  # what was delivered here may have led to more
         await instance.driver.release_all()
 
@@ -171,11 +171,11 @@ class Engine(Outside):
     async def serve(self) -> None:
         """Work until the process is told to stop (SIGINT, SIGTERM); told again, leave at once what is still running."""
         loop, asked = asyncio.get_running_loop(), asyncio.Event()
-        caller = self.instance.caller
+        node_runner = self.instance.node_runner
 
         def stop() -> None:
             if asked.is_set():
-                caller.hurry()
+                node_runner.hurry()
             asked.set()
 
         for number in _STOPPING:

@@ -6,21 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.hints import Hints
-from layover.runtime.beginning import Beginning
-from layover.runtime.caller import Caller
-from layover.runtime.claimer import Claimer
-from layover.runtime.committer import Committer
-from layover.runtime.courier import Courier
-from layover.runtime.critical import CriticalSections
-from layover.runtime.driver import Driver
+from layover.runtime.calls.node_runner import NodeRunner
+from layover.runtime.dispatch.claimer import Claimer
+from layover.runtime.dispatch.committer import Committer
+from layover.runtime.dispatch.critical_sections import CriticalSections
+from layover.runtime.dispatch.driver import Driver
+from layover.runtime.dispatch.lease_renewer import LeaseRenewer
+from layover.runtime.dispatch.listeners import Listeners
+from layover.runtime.dispatch.outbox_relay import OutboxRelay
+from layover.runtime.dispatch.purger import Purger
+from layover.runtime.dispatch.signal_router import SignalRouter
 from layover.runtime.errors import EngineClosed
-from layover.runtime.janitor import Janitor
-from layover.runtime.keeper import Keeper
-from layover.runtime.listeners import Listeners
-from layover.runtime.log_views import LogViews
-from layover.runtime.meters import Meters
+from layover.runtime.metrics import Metrics
+from layover.runtime.operations.starter import Starter
 from layover.runtime.plans import Plans
-from layover.runtime.switchboard import Switchboard
+from layover.runtime.queries.log_views import LogViews
 
 if TYPE_CHECKING:
     from layover.nodes.registry import Registry
@@ -44,10 +44,10 @@ class Instance:
         self.plans = Plans(store)
         self.listeners = Listeners(store, longest_pause=settings.wait_poll)
         self.log_views = LogViews(store, settings.log_view_bytes)
-        self.meters = Meters()
+        self.metrics = Metrics()
         self.critical = CriticalSections()
-        self.committer = Committer(store, self.meters, settings.commit_bytes)
-        self.caller = Caller(registry, settings, clock, machine)
+        self.committer = Committer(store, self.metrics, settings.commit_bytes)
+        self.node_runner = NodeRunner(registry, settings, clock, machine)
         self.driver = Driver(
             instance=self.id,
             store=store,
@@ -55,18 +55,18 @@ class Instance:
             clock=clock,
             settings=settings,
             committer=self.committer,
-            caller=self.caller,
+            node_runner=self.node_runner,
             listeners=self.listeners,
             plans=self.plans,
-            meters=self.meters,
+            metrics=self.metrics,
         )
         self.listeners.own_head = self.driver.own_head
-        self.beginning = Beginning(store, self.driver, self.plans)
-        self.switchboard = Switchboard(store, self.driver)
-        self.courier = Courier(store, self.driver, self.beginning, self.switchboard)
-        self.claimer = Claimer(store, self.driver, registry, self.meters)
-        self.keeper = Keeper(store, self.driver)
-        self.janitor = Janitor(store, self.driver, self.plans)
+        self.starter = Starter(store, self.driver, self.plans)
+        self.signal_router = SignalRouter(store, self.driver)
+        self.outbox_relay = OutboxRelay(store, self.driver, self.starter, self.signal_router)
+        self.claimer = Claimer(store, self.driver, registry, self.metrics)
+        self.lease_renewer = LeaseRenewer(store, self.driver)
+        self.purger = Purger(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()
         if isinstance(store, Hints):
             self.driver.on_hint = store.tell
@@ -82,8 +82,8 @@ class Instance:
                 self.driver.hint(0)
             case "rest":
                 self.listeners.changed(hint.execution_id)
-            case "command" if hint.execution_id in self.driver.driven:
-                look = asyncio.get_running_loop().create_task(self.keeper.look([hint.execution_id]))
+            case "command" if hint.execution_id in self.driver.active:
+                look = asyncio.get_running_loop().create_task(self.lease_renewer.look([hint.execution_id]))
                 self._looks.add(look)
                 look.add_done_callback(self._looks.discard)
             case _:

@@ -14,17 +14,17 @@ import socket
 from typing import TYPE_CHECKING
 
 from layover.ports.clock import running_ns
+from layover.runtime.calls.threads import Threads
+from layover.runtime.dispatch.standby import StandbyRenewer
+from layover.runtime.dispatch.watchdog import Watchdog
 from layover.runtime.ids import Ids
-from layover.runtime.standby import Standby
-from layover.runtime.threads import Threads
-from layover.runtime.watchdog import Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.nodes.http_client import Connect
     from layover.ports.store import Store
-    from layover.runtime.driver import Driver
+    from layover.runtime.dispatch.driver import Driver
 
 
 class Machine:
@@ -59,6 +59,6 @@ class Machine:
         """Have the event loop watched, if that can be."""
         return Watchdog(blocked_after)
 
-    def standby(self, store: Store, driver: Driver) -> Standby | None:
+    def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
         """Have leases renewed beside the event loop, if that can be."""
-        return Standby(store, driver)
+        return StandbyRenewer(store, driver)

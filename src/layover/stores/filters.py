@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.conditions import Condition, holds
-from layover.core.documents import UNREADABLE, read_document
+from layover.core.input_index import UNREADABLE, read_document
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:

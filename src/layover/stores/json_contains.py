@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from layover.core.conditions import contained, is_same
-from layover.core.documents import UNREADABLE, fault_of, read_document
+from layover.core.input_index import UNREADABLE, fault_of, read_document
 from layover.ports.errors import StoreError
 
 

@@ -172,9 +172,9 @@ class Engines:
             if not await self._is_quiet(engine):
                 continue
             if (await engine.instance.store.outbox(self.time.now, 1)).due:
-                engine.instance.courier.post(())  # it was just made due, and the courier had looked before
+                engine.instance.outbox_relay.post(())  # it was just made due, and the outbox relay had looked before
             elif self.plan.crashes and await engine.instance.store.undispatched(self._soon(), 1):
-                await self.do(lambda alive: alive.instance.switchboard.look(self._soon()))
+                await self.do(lambda alive: alive.instance.signal_router.look(self._soon()))
             else:
                 return
 
@@ -194,7 +194,7 @@ class Engines:
             due = self.time.next_due()
             if due is not None and due <= self.time.now:
                 self.time.pass_to(self.time.now)
-            if life.in_flight or engine.instance.caller.out > self.time.asleep:
+            if life.in_flight or engine.instance.node_runner.out > self.time.asleep:
                 quiet = 0
                 await self._wait_for_something(engine, life)
                 continue
@@ -208,7 +208,7 @@ class Engines:
         """Wait until the store has answered, or a call has ended."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self.patience
-        while not life.dead and (life.in_flight or engine.instance.caller.out > self.time.asleep):
+        while not life.dead and (life.in_flight or engine.instance.node_runner.out > self.time.asleep):
             life.stirred.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_AGAIN):
@@ -240,7 +240,7 @@ class Engines:
 
 def _hanging(engine: MortalEngine, patience: float) -> str:
     out = sorted(
-        f"`{name}` of {driven.id}" for driven in engine.instance.driver.driven.values() for name in driven.calls
+        f"`{name}` of {driven.id}" for driven in engine.instance.driver.active.values() for name in driven.calls
     )
     what = ", ".join(out) if out else "something"
     return (

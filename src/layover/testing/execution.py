@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from layover.core.suggest import did_you_mean
 from layover.runtime.errors import ExecutionCancelled, ExecutionFailed
-from layover.runtime.node_executions import node_executions
-from layover.runtime.why import Why
+from layover.runtime.queries.node_executions import node_executions
+from layover.runtime.queries.why import Why
 from layover.testing.errors import NoSuchPoint, NotFinished
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from layover.core.plan import Plan
     from layover.ports.records import Head
     from layover.runtime.engine import Engine
-    from layover.runtime.executions import HistoryEntry
-    from layover.runtime.node_executions import NodeExecution
-    from layover.runtime.views import Execution as View
+    from layover.runtime.operations.executions import HistoryEntry
+    from layover.runtime.queries.node_executions import NodeExecution
+    from layover.runtime.queries.views import Execution as View
     from layover.testing.kit import Layover
     from layover.testing.life import MortalEngine
 

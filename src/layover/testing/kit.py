@@ -15,9 +15,9 @@ from layover.core.ids import uuid8
 from layover.core.suggest import did_you_mean
 from layover.nodes.function import name_of
 from layover.runtime.errors import UnknownWorkflow
-from layover.runtime.executions import Options
+from layover.runtime.execution.callback_tokens import hash_of
 from layover.runtime.ids import id_from_key
-from layover.runtime.tokens import hash_of
+from layover.runtime.operations.executions import Options
 from layover.testing.databases import InFile, InMemory
 from layover.testing.engines import Engines
 from layover.testing.errors import CrashNeverCame, NobodyPlays

@@ -173,5 +173,5 @@ class MortalEngine(Engine):
         if self._standby is not None:
             self._standby.stop()
         if instance is not None:
-            instance.caller.dismiss()
+            instance.node_runner.dismiss()
         await self._http.close()

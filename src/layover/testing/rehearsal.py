@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
-from layover.core.engine.doubt import is_probing
+from layover.core.engine.decision_context import UNLIMITED
+from layover.core.engine.in_doubt import is_probing
 from layover.core.engine.state import Execution
 from layover.core.engine.timing import wake_at
-from layover.core.engine.turn import UNLIMITED
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import SlotSupply
     from layover.core.engine.state import Point
-    from layover.core.engine.turn import Places
     from layover.core.plan import Plan
 
 Behaviour = Callable[[object], object]
@@ -29,7 +29,7 @@ Probe = Callable[[object], bool | None]
 class Rehearsal:
     """One execution, its log, and a clock; `behaviours` say what a function returns (or raises) for an input.
 
-    `places` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
+    `slots` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
     `probes` say whether a call that was lost had its effect, for functions whose `on_crash` is `probe`.
     """
 
@@ -38,11 +38,11 @@ class Rehearsal:
         plan: Plan,
         behaviours: Mapping[str, Behaviour] | None = None,
         now: int = 1_000,
-        places: Places = UNLIMITED,
+        slots: SlotSupply = UNLIMITED,
         probes: Mapping[str, Probe] | None = None,
     ) -> None:
         self.plan = plan
-        self.places = places
+        self.slots = slots
         self.probes = dict(probes or {})
         self.behaviours = dict(behaviours or {})
         self.now = now
@@ -51,8 +51,8 @@ class Rehearsal:
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Decide a command and commit what it leads to."""
-        events = play(self.state, command, self.now, self.places)
-        self.state.journal.keep()
+        events = play(self.state, command, self.now, self.slots)
+        self.state.undo_log.keep()
         self.log.extend((self.now, event) for event in events)
         return events
 

@@ -18,7 +18,7 @@ from layover.api.endpoint import RESERVED
 from layover.bootstrap import open_store
 from layover.coordination.local import LocalLimiter
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.executions import Options
+from layover.runtime.operations.executions import Options
 from tests.api.contract import check_answer
 from tests.api.harness import ADMIN_KEY, UNLIMITED, Answered, listening
 from tests.runtime.harness import Between, Held, engine_on, flow, until_status

@@ -9,7 +9,7 @@ from tests.api.codes.stage import HEADER
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
-    from layover.runtime.standby import Standby
+    from layover.runtime.dispatch.standby import StandbyRenewer
     from tests.api.codes.stage import Stage
     from tests.api.harness import Answered
 
@@ -121,7 +121,7 @@ class _LetGo:
 @route("healthz", 503)
 async def not_healthy(stage: Stage, route: Route) -> Answered:
     engine = stage.api.engine
-    standby, engine._standby = engine._standby, cast("Standby", _LetGo())  # noqa: SLF001 - it takes minutes to let go
+    standby, engine._standby = engine._standby, cast("StandbyRenewer", _LetGo())  # noqa: SLF001 - slow to let go
     try:
         answered = await stage.api.get(route.path, as_="")
     finally:

@@ -13,9 +13,9 @@ import msgspec
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import decide, play
-from layover.core.engine.doubt import is_probing
 from layover.core.engine.effects import Call, Scan, StartChild, TellChild, TellParent, effects
 from layover.core.engine.evolve import fold
+from layover.core.engine.in_doubt import is_probing
 from layover.core.engine.state import Execution, NodeState, Point
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load
@@ -67,16 +67,16 @@ class Player:
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Ask something, and look whether all laws hold."""
         before, closed = tables(self.state), self.state.facts.closed
-        places = self.dice.integer(0, 15) if self.few_places else 0
-        events = decide(self.state, command, self.now, Places(places))
+        slots = self.dice.integer(0, 15) if self.few_places else 0
+        events = decide(self.state, command, self.now, Places(slots))
         assert tables(self.state) == before, "deciding left a trace"
-        assert decide(self.state, command, self.now, Places(places)) == events, "deciding again gave something else"
+        assert decide(self.state, command, self.now, Places(slots)) == events, "deciding again gave something else"
         if self.dice.chance(8):
-            play(self.state, command, self.now, Places(places))
-            self.state.journal.revert()
+            play(self.state, command, self.now, Places(slots))
+            self.state.undo_log.revert()
             assert tables(self.state) == before, "going back left a trace"
-        assert play(self.state, command, self.now, Places(places)) == events
-        self.state.journal.keep()
+        assert play(self.state, command, self.now, Places(slots)) == events
+        self.state.undo_log.keep()
         if isinstance(command, _FROM_NODE) and not _is_awaited(before, command.node, command.attempt):
             assert events == [], "a stale attempt did something"
         if isinstance(command, cmd.Answer) and not _is_open(before, command.point):

@@ -94,10 +94,10 @@ def test_without_a_call_it_only_waits() -> None:
 
 def test_a_call_waits_for_a_place_of_what_is_called() -> None:
     flow = rehearse(ONE)
-    flow.places = Places("callback")
+    flow.slots = Places("callback")
     flow.send(Create(id="execution"))
     assert (flow.state.node("c").status, flow.waiting) == ("queued", [])
-    flow.places = Places("send")
+    flow.slots = Places("send")
     assert calls(flow, StartQueued(node="c")) == [Call("c", "send", 1, None, point=flow.point("c").id)]
 
 
@@ -230,7 +230,7 @@ def test_who_has_replied_is_not_called_again() -> None:
 
 def test_who_replies_while_the_call_waits_for_a_place_is_not_called_again() -> None:
     flow = begun(ONE)
-    flow.places = Places()
+    flow.slots = Places()
     flow.send(Recover())
     assert flow.state.node("c").status == "queued"
     flow.send(Report(point=flow.point("c").id, output=3))

@@ -240,7 +240,7 @@ def test_what_branches_and_rounds_collected_is_kept_apart() -> None:
 def test_nothing_can_be_undone_behind_a_snapshot() -> None:
     flow = rehearse("  - {id: a, type: f}\n").start()
     restored = decode_state(encode_state(flow.state), flow.plan)
-    restored.journal.revert()
+    restored.undo_log.revert()
     assert tables_of(restored) == tables_of(flow.state)
 
 

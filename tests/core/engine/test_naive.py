@@ -87,7 +87,7 @@ class Stage:
 
     def _send(self, command: cmd.AnyCommand) -> None:
         play(self.state, command, self.now)
-        self.state.journal.keep()
+        self.state.undo_log.keep()
 
 
 def _reply_to(point: Point) -> Reply | None:

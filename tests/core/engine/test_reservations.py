@@ -13,12 +13,12 @@ from layover.core.engine import events as ev
 from layover.core.engine.answers import Refused, refusal, reserve, schema_of
 from layover.core.engine.commands import Answer, Ask, Create, Pause
 from layover.core.engine.state import Point
-from tests.core.test_people_laws import PEOPLE, RULES
+from tests.core.test_approval_rule_laws import PEOPLE, RULES
 
 from .flows import only, rehearse
 
 if TYPE_CHECKING:
-    from layover.core.people import Person, Rules
+    from layover.core.approval_rules import ApprovalRules, Person
 
 APPROVAL = "  - {id: a, type: approval, schema: {properties: {n: {type: integer}}}, next: {rejected: n}}\n"
 FORM = "  - {id: a, type: form, schema: {required: [size]}}\n"
@@ -28,7 +28,7 @@ ANSWERS = st.lists(st.tuples(PEOPLE, st.booleans() | st.none(), st.sampled_from(
 
 @given(RULES, st.booleans(), ANSWERS)
 def test_reserving_answers_one_by_one_comes_to_what_the_engine_records(
-    rules: Rules, comment_required: bool, tries: list[tuple[Person, bool | None, str, object]]
+    rules: ApprovalRules, comment_required: bool, tries: list[tuple[Person, bool | None, str, object]]
 ) -> None:
     flow = rehearse(APPROVAL + "  - {id: n, type: compute, output: 1}\n").start()
     rules = msgspec.structs.replace(rules, comment_required=comment_required)

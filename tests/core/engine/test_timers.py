@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layover.core.engine.tables import Journal
+from layover.core.engine.tables import UndoLog
 from layover.core.engine.timers import Timers
 
 moves = st.lists(
@@ -20,7 +20,7 @@ moves = st.lists(
 
 @given(moves)
 def test_timers_agree_with_a_look_at_all_of_them(moves: list[tuple[str, str, int]]) -> None:
-    journal = Journal()
+    journal = UndoLog()
     timers = Timers(journal)
     kept: dict[str, int] = {}
     for move, key, at in moves:
@@ -44,7 +44,7 @@ def test_timers_agree_with_a_look_at_all_of_them(moves: list[tuple[str, str, int
 
 
 def test_timers_that_are_set_again_and_again_are_not_kept_for_ever() -> None:
-    timers = Timers(Journal())
+    timers = Timers(UndoLog())
     timers.put("late", 1_000_000)
     assert timers.earliest() == 1_000_000
     for at in range(10_000):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layover.core.engine import commands as cmd
+from layover.core.engine import decision_context
 from layover.core.engine import events as ev
-from layover.core.engine import turn
 from layover.core.engine.decide import play
 from layover.core.engine.evolve import evolve
 from layover.core.engine.transitions import EXECUTION, NODE, POINT, page
@@ -25,9 +25,9 @@ from .wandering import journeys, wander
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from layover.core.engine.decision_context import SlotSupply
     from layover.core.engine.events import AnyEvent
     from layover.core.engine.state import Execution
-    from layover.core.engine.turn import Places
 
 PAGE = Path(__file__).parents[3] / "docs" / "states.md"
 ENDS: dict[type[ev.Event], str] = {
@@ -55,10 +55,10 @@ class Watch:
         self.points |= _changes(points, _points(state), type(event), absent=("", ENDS.get(type(event), "?")))
         return state
 
-    def play(self, state: Execution, command: cmd.AnyCommand, now: int, places: Places) -> list[AnyEvent]:
+    def play(self, state: Execution, command: cmd.AnyCommand, now: int, slots: SlotSupply) -> list[AnyEvent]:
         """Decide a command and note what the append changes, with the last event that is about the execution."""
         before = state.status
-        events = play(state, command, now, places)
+        events = play(state, command, now, slots)
         if state.status != before:
             own = [type(event) for event in events if type(event).__name__.startswith("Execution")]
             self.executions.add((before, state.status, own[-1] if own else None))
@@ -68,7 +68,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     watching = Watch()
-    monkeypatch.setattr(turn, "evolve", watching.evolve)
+    monkeypatch.setattr(decision_context, "evolve", watching.evolve)
     monkeypatch.setattr(rehearsal, "play", watching.play)
     return watching
 
@@ -239,7 +239,7 @@ class NoPlace:
 def a_call_waits_for_a_place(then: str) -> None:
     retry = "retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}"
     flow = _begun(f"  - {{id: s, type: compute, output: 0, next: a}}\n  - {{id: a, type: f, {retry}}}\n")
-    free = flow.places
+    free = flow.slots
     match then:
         case "again":
             _failed(flow, "a")
@@ -251,7 +251,7 @@ def a_call_waits_for_a_place(then: str) -> None:
             _failed(flow, "a")
         case _:
             pass
-    flow.places = NoPlace()
+    flow.slots = NoPlace()
     flow.send(cmd.Recover())
     flow.send(cmd.Wake())
     flow.send(cmd.Resume(by="op"))
@@ -259,23 +259,23 @@ def a_call_waits_for_a_place(then: str) -> None:
     if then == "rewound":
         flow.send(cmd.Rewind(to="a"))
         flow.send(cmd.Rewind(to="s"))
-    flow.places = free
+    flow.slots = free
     flow.send(cmd.StartQueued(node="a"))
 
 
 def a_call_that_waited_for_a_place_cannot_be_made() -> None:
     flow = rehearse("  - {id: s, type: compute, output: 0, next: a}\n  - {id: a, type: f, input: '${input.missing}'}\n")
-    free, flow.places = flow.places, NoPlace()
+    free, flow.slots = flow.slots, NoPlace()
     flow.send(cmd.Create(id="execution", input={}))
-    flow.places = free
+    flow.slots = free
     flow.send(cmd.StartQueued(node="a"))
 
 
 def a_scope_is_closed_while_a_call_in_it_waits_for_a_place() -> None:
     flow = rehearse(TWO_BRANCHES % "form")
-    free, flow.places = flow.places, NoPlace()
+    free, flow.slots = flow.slots, NoPlace()
     flow.send(cmd.Create(id="execution", input={}))
-    flow.places = free
+    flow.slots = free
     flow.send(cmd.StartQueued(node="other:split.right"))
     flow.call("other:split.right")
 
@@ -327,7 +327,7 @@ CALLED_BACK = """
 
 def a_callback_waits_for_a_place(then: str) -> None:
     flow = _begun(CALLED_BACK)
-    free, flow.places = flow.places, NoPlace()
+    free, flow.slots = flow.slots, NoPlace()
     flow.send(cmd.Recover())
     match then:
         case "replied":
@@ -337,7 +337,7 @@ def a_callback_waits_for_a_place(then: str) -> None:
         case "late":
             flow.skip(3_600_000)
         case _:
-            flow.places = free
+            flow.slots = free
             flow.send(cmd.StartQueued(node="c"))
             flow.call("c")
 

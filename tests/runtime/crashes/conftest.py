@@ -6,7 +6,7 @@ import pytest
 
 from tests.servers.postgres import databases
 
-from .nursery import nursery
+from .fork_server import nursery
 from .world import POSTGRES, SQLITE, World
 
 if TYPE_CHECKING:

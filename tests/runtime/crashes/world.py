@@ -20,13 +20,13 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import ExecutionFilter
+from layover.runtime.maintenance.verify import violations
 from layover.runtime.settings import Settings
-from layover.runtime.verify import violations
 from tests.conftest import FACTOR
 from tests.runtime.tables import Tables
 
 from . import workload
-from .nursery import Begin, nursery
+from .fork_server import Begin, nursery
 from .worker import Options
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from layover.api.access.listening import is_loopback
+from layover.api.access.listen_address import is_loopback
 from layover.api.access.strength import is_guessable
-from layover.api.addresses import TrustedProxies
 from layover.api.settings import ApiSettings
+from layover.api.trusted_proxies import TrustedProxies
 from layover.core.definitions.durations import parse_duration
 from layover.core.errors import LayoverError
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Scope
 
-    from layover.api.addresses import TrustedProxies
+    from layover.api.trusted_proxies import TrustedProxies
 
 _log = logging.getLogger("layover.api")
 

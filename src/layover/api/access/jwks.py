@@ -19,7 +19,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-from layover.api.access.listening import is_loopback
+from layover.api.access.listen_address import is_loopback
 from layover.api.problems import Refusal
 
 if TYPE_CHECKING:

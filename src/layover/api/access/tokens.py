@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.access.jwks import SigningKeys
-from layover.api.names import fault_in_name
+from layover.api.name_rules import fault_in_name
 from layover.api.permissions import Caller, permissions_of
 
 if TYPE_CHECKING:

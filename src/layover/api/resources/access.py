@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from layover.api.names import fault_in_name
+from layover.api.name_rules import fault_in_name
 from layover.api.resources.shared import Body, Length, Moment, Resource, Value
 
 # What stands in lists and in logs has no line breaks; `$` alone would let one pass at the end.

@@ -13,10 +13,10 @@ from layover.api.routes import (
     executions,
     health,
     keys,
-    outside,
     points,
-    resuming,
-    starting,
+    resume,
+    signals_and_callbacks,
+    start,
     streams,
     workflows,
 )
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from layover.api.routing import Route, Routes
 
 FAMILIES: Final[tuple[Routes, ...]] = (
-    starting.routes,
+    start.routes,
     executions.routes,
     control.routes,
     streams.routes,
     points.routes,
     approvals.routes,
-    resuming.routes,
-    outside.routes,
+    resume.routes,
+    signals_and_callbacks.routes,
     workflows.routes,
     definitions.routes,
     keys.routes,

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
-from layover.api.presenting.access import audit_entry_of
+from layover.api.request import Reply
 from layover.api.resources.access import AuditEntry
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
+from layover.api.serializers.access import audit_entry_of
 from layover.ports.access import AuditFilter
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
 
 routes = Routes("Audit", "What was done by whom.")
 
@@ -40,7 +40,7 @@ class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers={200: Page[AuditEntry]},
     problems=("malformed_id", "malformed_cursor"),
 )
-async def audit(call: Call[None, AuditQuery]) -> Reply:
+async def audit(call: Request[None, AuditQuery]) -> Reply:
     """List what people did, the newest first."""
     settings, query = call.services.settings, call.query
     most = min(query.limit or settings.page, settings.longest_page)

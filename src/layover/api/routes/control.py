@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from layover.api.acts import entry_of, is_done, key_of
-from layover.api.answering import PROBLEMS, Given, answer
-from layover.api.calls import Reply
-from layover.api.presenting.executions import execution_for
+from layover.api.answers import PROBLEMS, Given, answer
+from layover.api.audit_entries import entry_of, is_done, key_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import Execution, ResumeBody, RewindBody
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import EmptyBody, ReasonBody
 from layover.api.routing import Routes
+from layover.api.serializers.executions import execution_for
 from layover.ports.records import CLOSED
 from layover.runtime.errors import WrongState
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.ports.records import AuditEntry, PointRow
-    from layover.runtime import views
-    from layover.runtime.wait_limits import WaitLimit
+    from layover.runtime.operations.timeouts import WaitTimeout
+    from layover.runtime.queries import views
 
 routes = Routes(
     "Control",
@@ -42,7 +42,7 @@ class _By(TypedDict):
     by: str
     key: str | None
     audit: AuditEntry
-    within: WaitLimit
+    within: WaitTimeout
 
 
 @routes.post(
@@ -53,7 +53,7 @@ class _By(TypedDict):
     answers={200: Execution},
     problems=_PROBLEMS,
 )
-async def pause_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
+async def pause_execution(call: Request[ReasonBody, NoQuery]) -> Reply:
     """Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had."""
     reason = call.body.reason
     by = _by(call, "execution.pause", reason=reason)
@@ -73,7 +73,7 @@ async def pause_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
         *(code for code in PROBLEMS if code not in ("not_answerable", "unknown_point")),
     ),
 )
-async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
+async def resume_execution(call: Request[ResumeBody, NoQuery]) -> Reply:
     """Let an execution go on that an operator holds; with `approved`, decide what it waits for.
 
     `resume_data` becomes part of the variables: at once, or when the decision is applied. Whoever decides must be among
@@ -103,7 +103,7 @@ async def resume_execution(call: Call[ResumeBody, NoQuery]) -> Reply:
     answers={200: Execution},
     problems=_PROBLEMS,
 )
-async def cancel_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
+async def cancel_execution(call: Request[ReasonBody, NoQuery]) -> Reply:
     """End an execution, at once."""
     reason = call.body.reason
     by = _by(call, "execution.cancel", reason=reason)
@@ -119,7 +119,7 @@ async def cancel_execution(call: Call[ReasonBody, NoQuery]) -> Reply:
     answers={200: Execution},
     problems=_PROBLEMS,
 )
-async def retry_execution(call: Call[EmptyBody, NoQuery]) -> Reply:
+async def retry_execution(call: Request[EmptyBody, NoQuery]) -> Reply:
     """Go on with a failed execution from what failed, or with what waits for an operator."""
     return Reply(execution_for(call.caller, await call.engine.retry(call.path["id"], **_by(call, "execution.retry"))))
 
@@ -131,7 +131,7 @@ async def retry_execution(call: Call[EmptyBody, NoQuery]) -> Reply:
     answers={200: Execution},
     problems=(*_PROBLEMS, "unknown_node"),
 )
-async def rewind_execution(call: Call[RewindBody, NoQuery]) -> Reply:
+async def rewind_execution(call: Request[RewindBody, NoQuery]) -> Reply:
     """Drop the results of a node and of all that came after it, and go on from there."""
     body = call.body
     by = _by(call, "execution.rewind", to=body.to, reason=body.reason)
@@ -139,20 +139,20 @@ async def rewind_execution(call: Call[RewindBody, NoQuery]) -> Reply:
     return Reply(execution_for(call.caller, view))
 
 
-def _by(call: Call[Any, Any], act: str, **details: str | None) -> _By:
+def _by(call: Request[Any, Any], act: str, **details: str | None) -> _By:
     """Return who does something, and what is written of it: what they said goes with it, if anything."""
     said: dict[str, Any] = {name: value or None for name, value in details.items()}
     audit = entry_of(call, act, execution_id=call.path["id"].lower(), **said)
     return _By(by=call.caller.user, key=key_of(call, act), audit=audit, within=call.within)
 
 
-async def _resumed(call: Call[ResumeBody, NoQuery]) -> views.Execution:
+async def _resumed(call: Request[ResumeBody, NoQuery]) -> views.Execution:
     body = call.body
     by = _by(call, "execution.resume", reason=body.reason)
     return await call.engine.resume(call.path["id"], body.resume_data, body.reason or "", **by)
 
 
-async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Execution:  # noqa: FBT001 - it is what is said
+async def _decided(call: Request[ResumeBody, NoQuery], approved: bool) -> views.Execution:  # noqa: FBT001 - it is what is said
     """Decide the only open approval. If an operator holds the execution besides, it goes on with the data then."""
     engine, body, id_ = call.engine, call.body, call.path["id"]
     view = await engine.get(id_)
@@ -176,7 +176,7 @@ async def _decided(call: Call[ResumeBody, NoQuery], approved: bool) -> views.Exe
     return await engine.get(id_)
 
 
-async def _sole_approval(call: Call[ResumeBody, NoQuery], view: views.Execution) -> PointRow:
+async def _sole_approval(call: Request[ResumeBody, NoQuery], view: views.Execution) -> PointRow:
     found = [row for row in await call.engine.points(view.id) if row.point.kind == "approval"]
     if not found:
         await _check_in_time(call)
@@ -188,13 +188,13 @@ async def _sole_approval(call: Call[ResumeBody, NoQuery], view: views.Execution)
     return found[0]
 
 
-async def _check_in_time(call: Call[ResumeBody, NoQuery]) -> None:
+async def _check_in_time(call: Request[ResumeBody, NoQuery]) -> None:
     """Refuse to go on with what has failed because it was paused for too long."""
     view = await call.engine.get(call.path["id"])
     if view.status == "failed" and view.error is not None and view.error.code in _TOO_LATE:
         raise Refusal("expired", "The time to go on has passed.", current_status=view.status)
 
 
-async def _is_held(call: Call[ResumeBody, NoQuery]) -> bool:
+async def _is_held(call: Request[ResumeBody, NoQuery]) -> bool:
     """Return whether an operator holds the execution."""
     return any(reason.kind == "operator" for reason in (await call.engine.why(call.path["id"])).reasons)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.definitions import (
     MEDIA_TYPES,
     AllowQuery,
@@ -20,20 +19,21 @@ from layover.api.definitions import (
     workflows,
 )
 from layover.api.openapi_examples import DEFINITION
-from layover.api.presenting.executions import failure_of, node_of
-from layover.api.presenting.workflows import problem_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import WaitingOn
 from layover.api.resources.problems import FieldError
 from layover.api.resources.workflows import Bundle, BundleBody, Checked, DryRun, DryRunBody, Imported, SavedVersion
 from layover.api.routing import NoQuery, Routes
+from layover.api.serializers.executions import failure_of, node_of
+from layover.api.serializers.workflows import problem_of
 from layover.core.definitions.problems import InvalidDefinition
 from layover.core.moments import moment
-from layover.runtime import rehearsing
-from layover.runtime.node_executions import node_executions
+from layover.runtime.operations import dry_run as dry_runs
+from layover.runtime.queries.node_executions import node_executions
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.core.plan import Plan
 
 routes = Routes("Definitions", "Checking, trying out and moving definitions.", prefix="/api/v1")
@@ -59,7 +59,7 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers={200: Checked},
     examples={"order": DEFINITION},
 )
-async def check_definition(call: Call[bytes, AllowQuery]) -> Reply:
+async def check_definition(call: Request[bytes, AllowQuery]) -> Reply:
     """Find everything that is wrong with a definition; nothing is kept."""
     found = await checked_of(call, allow_unknown=call.query.allow_unknown)
     return Reply(Checked(problems=[problem_of(one) for one in found.problems]))
@@ -81,7 +81,7 @@ async def check_definition(call: Call[bytes, AllowQuery]) -> Reply:
         "too_many_steps",
     ),
 )
-async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
+async def dry_run(call: Request[DryRunBody, NoQuery]) -> Reply:
     """Play a workflow with given outputs and answers: nothing is called, kept or waited for.
 
     A node gives what `outputs` has for it, else null. Timers are let run out. Where a person, a signal or a callback is
@@ -93,7 +93,7 @@ async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
     version = await wanted_version(call, body.version)
     plan = await call.engine.instance.plans.of(version.hash)
     now = call.engine.instance.clock.now()
-    run = rehearsing.DryRun(plan, outputs=body.outputs, answers=body.answers, now=now)
+    run = dry_runs.DryRun(plan, outputs=body.outputs, answers=body.answers, now=now)
     await asyncio.to_thread(run.run, body.input)
     return Reply(_told(plan, run))
 
@@ -105,7 +105,7 @@ async def dry_run(call: Call[DryRunBody, NoQuery]) -> Reply:
     answers={200: Bundle},
     problems=("unknown_workflow",),
 )
-async def export_workflows(call: Call[None, ExportQuery]) -> Reply:
+async def export_workflows(call: Request[None, ExportQuery]) -> Reply:
     """Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it."""
     store = call.services.store
     names = call.query.name
@@ -132,7 +132,7 @@ async def export_workflows(call: Call[None, ExportQuery]) -> Reply:
     answers={200: Imported},
     problems=("invalid_definition",),
 )
-async def import_workflows(call: Call[BundleBody, AllowQuery]) -> Reply:
+async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Reply:
     """Keep definitions from elsewhere, each as the newest version of its workflow; if one cannot be used, none is kept.
 
     One that is the newest version already stays as it is.
@@ -146,7 +146,7 @@ async def import_workflows(call: Call[BundleBody, AllowQuery]) -> Reply:
     return Reply(Imported(workflows=saved))
 
 
-async def _plans(call: Call[BundleBody, AllowQuery]) -> list[Plan]:
+async def _plans(call: Request[BundleBody, AllowQuery]) -> list[Plan]:
     """Return the plans of all definitions, or refuse them all for what is wrong with any of them."""
     functions = known_types(call, call.query.allow_unknown)
     plans: dict[str, Plan] = {}
@@ -167,7 +167,7 @@ async def _plans(call: Call[BundleBody, AllowQuery]) -> list[Plan]:
     return list(plans.values())
 
 
-def _told(plan: Plan, run: rehearsing.DryRun) -> DryRun:
+def _told(plan: Plan, run: dry_runs.DryRun) -> DryRun:
     state, facts = run.state, run.state.facts
     points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.node))
     return DryRun(

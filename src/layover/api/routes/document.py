@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from layover.api.calls import Reply
+from layover.api.request import Reply
 from layover.api.resources.shared import Value
 from layover.api.routing import Routes
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
 
 routes = Routes("Document", "This document, and a page that shows it.", prefix="")
@@ -27,7 +27,7 @@ _HEADERS: Final = {"content-security-policy": _POLICY}
 
 
 @routes.get("/openapi.json", open="loopback", answers={200: dict[str, Value]})
-async def openapi(call: Call[None, NoQuery]) -> Reply:
+async def openapi(call: Request[None, NoQuery]) -> Reply:
     """Show this document: OpenAPI 3.1."""
     return Reply(written(call.base))
 
@@ -36,19 +36,19 @@ async def openapi(call: Call[None, NoQuery]) -> Reply:
 
 
 @routes.get("/docs", open="anybody", alone=True, answers={200: str}, answer_media="text/html")
-async def docs(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - it is the same for everybody
+async def docs(call: Request[None, NoQuery]) -> Reply:  # noqa: ARG001 - it is the same for everybody
     """Show a page on which this document can be read and tried out."""
     return Reply(_file("page.html"), headers=_HEADERS, media_type="text/html; charset=utf-8")
 
 
 @routes.get("/docs/app.js", open="anybody", alone=True, answers={200: str}, answer_media="text/javascript")
-async def docs_script(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
+async def docs_script(call: Request[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
     """Show what the page runs."""
     return Reply(_file("app.js"), headers=_HEADERS, media_type="text/javascript; charset=utf-8")
 
 
 @routes.get("/docs/style.css", open="anybody", alone=True, answers={200: str}, answer_media="text/css")
-async def docs_style(call: Call[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
+async def docs_style(call: Request[None, NoQuery]) -> Reply:  # noqa: ARG001 - as above
     """Show how the page looks."""
     return Reply(_file("style.css"), headers=_HEADERS, media_type="text/css; charset=utf-8")
 

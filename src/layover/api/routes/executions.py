@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed
 from layover.api.pages import fitting
-from layover.api.presenting.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
-from layover.api.presenting.graphs import graph_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import (
     Event,
     Execution,
@@ -25,13 +23,15 @@ from layover.api.resources.executions import (
 )
 from layover.api.resources.shared import ExecutionId, Page, WorkflowName
 from layover.api.routing import Routes
+from layover.api.serializers.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
+from layover.api.serializers.graphs import graph_of
 from layover.core.engine.state import ExecutionStatus
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
 
 routes = Routes("Executions", "Start executions, and see what became of them.", prefix="/api/v1")
@@ -98,7 +98,7 @@ class PartsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     answers={200: Page[ExecutionSummary]},
     problems=("malformed_id", "malformed_cursor", "invalid_filter"),
 )
-async def list_executions(call: Call[None, ExecutionsQuery]) -> Reply:
+async def list_executions(call: Request[None, ExecutionsQuery]) -> Reply:
     """List executions, the newest first.
 
     A condition of `where` is a path, an operator (`=`, `!=`, `>`, `>=`, `<`, `<=`, `~` for contains) and a value; paths
@@ -125,7 +125,7 @@ async def list_executions(call: Call[None, ExecutionsQuery]) -> Reply:
     answers={200: PausedExecutions},
     problems=("malformed_cursor",),
 )
-async def list_paused_executions(call: Call[None, PausedQuery]) -> Reply:
+async def list_paused_executions(call: Request[None, PausedQuery]) -> Reply:
     """List executions that are paused, by an operator or until a person answers, the one paused longest first."""
     query, limit = call.query, min(call.query.limit, MOST)
     found = await call.engine.paused(query.workflow, _after(query.cursor), limit + 1)
@@ -136,7 +136,7 @@ async def list_paused_executions(call: Call[None, PausedQuery]) -> Reply:
 
 
 @routes.get("/executions/{id}", needs=_READ, answers={200: Execution}, problems=_OF_ONE)
-async def get_execution(call: Call[None, NoQuery]) -> Reply:
+async def get_execution(call: Request[None, NoQuery]) -> Reply:
     """Return an execution as it is now."""
     return Reply(execution_of(await call.engine.get(call.path["id"])))
 
@@ -148,7 +148,7 @@ async def get_execution(call: Call[None, NoQuery]) -> Reply:
     answers={200: Page[Event]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_history(call: Call[None, HistoryQuery]) -> Reply:
+async def list_history(call: Request[None, HistoryQuery]) -> Reply:
     """List the events of an execution in their order; they are numbered from 0 without gaps."""
     query = call.query
     row = await call.engine.row(call.path["id"])
@@ -172,7 +172,7 @@ async def list_history(call: Call[None, HistoryQuery]) -> Reply:
     answers={200: Page[NodeExecution]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_nodes(call: Call[None, PartsQuery]) -> Reply:
+async def list_nodes(call: Request[None, PartsQuery]) -> Reply:
     """List what became of the nodes that were reached, in the order in which they were."""
     id_, since, limit = _from(call)
     found = await call.engine.nodes(id_, since, limit + 1)
@@ -187,7 +187,7 @@ async def list_nodes(call: Call[None, PartsQuery]) -> Reply:
     answers={200: Page[Leg]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_legs(call: Call[None, PartsQuery]) -> Reply:
+async def list_legs(call: Request[None, PartsQuery]) -> Reply:
     """List the legs of an execution: the stretches of work between two rests, each with what it was taken up for."""
     id_, since, limit = _from(call)
     found = await call.engine.legs(id_, since, limit + 1)
@@ -196,18 +196,18 @@ async def list_legs(call: Call[None, PartsQuery]) -> Reply:
 
 
 @routes.get("/executions/{id}/graph", needs=_READ, answers={200: Graph}, problems=_OF_ONE)
-async def get_graph(call: Call[None, NoQuery]) -> Reply:
+async def get_graph(call: Request[None, NoQuery]) -> Reply:
     """Return the graph that an execution runs, with the states of its nodes."""
     return Reply(graph_of(await call.engine.graph(call.path["id"])))
 
 
 @routes.get("/executions/{id}/why", needs=_READ, answers={200: Why}, problems=_OF_ONE)
-async def get_why(call: Call[None, NoQuery]) -> Reply:
+async def get_why(call: Request[None, NoQuery]) -> Reply:
     """Tell why an execution stands still, followed through the executions that it waits for."""
     return Reply(why_of(await call.engine.why(call.path["id"])))
 
 
-def _from(call: Call[None, PartsQuery]) -> tuple[str, int, int]:
+def _from(call: Request[None, PartsQuery]) -> tuple[str, int, int]:
     """Return the execution that is asked for, the position of the first of its parts that is, and how many are."""
     id_ = checked_id(call.path["id"])
     since, of = parsed(call.query.cursor) if call.query.cursor is not None else (0, id_)

@@ -7,8 +7,8 @@ import logging
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from layover.api.calls import Reply
 from layover.api.metrics import MEDIA_TYPE, exposition
+from layover.api.request import Reply
 from layover.api.resources.health import Check, Health, Readiness
 from layover.api.routing import Routes
 from layover.core.errors import LayoverError
@@ -17,7 +17,7 @@ from layover.runtime.errors import EngineClosed
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.api.services import Services
     from layover.runtime.instance import Instance
@@ -31,7 +31,7 @@ routes = Routes("Health", "Whether the server lives, whether it can work, and ho
 
 
 @routes.get("/healthz", open="anybody", limited=False, alone=True, answers={200: Health, 503: Health})
-async def healthz(call: Call[None, NoQuery]) -> Reply:
+async def healthz(call: Request[None, NoQuery]) -> Reply:
     """Tell that the process answers; 503 if a part of it has ended, or fails again and again by errors of its own.
 
     A database that is away is no reason: another process in the place of this one could do no better.
@@ -42,7 +42,7 @@ async def healthz(call: Call[None, NoQuery]) -> Reply:
 
 
 @routes.get("/readyz", open="anybody", limited=False, answers={200: Readiness, 503: Readiness})
-async def readyz(call: Call[None, NoQuery]) -> Reply:
+async def readyz(call: Request[None, NoQuery]) -> Reply:
     """Tell whether work can be done here: the database answers, its tables are right, and the worker looks for work.
 
     It cannot if functions that are not async find no thread, because all are held by calls that were given up.
@@ -56,7 +56,7 @@ async def readyz(call: Call[None, NoQuery]) -> Reply:
         "migrations": await _tried("migrations", instance.store.check_shape()),
         "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It cannot take up work just now."),
     }
-    if (threads := instance.caller.threads).lacking:
+    if (threads := instance.node_runner.threads).lacking:
         checks["threads"] = Check(ok=threads.lacking < threads.most, detail=f"{threads.shortage()}.")
     ready = all(check.ok for check in checks.values())
     told = Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)
@@ -66,7 +66,7 @@ async def readyz(call: Call[None, NoQuery]) -> Reply:
 @routes.get(
     "/metrics", open="loopback", needs=("execution:read",), limited=False, answers={200: str}, answer_media=MEDIA_TYPE
 )
-async def metrics(call: Call[None, NoQuery]) -> Reply:
+async def metrics(call: Request[None, NoQuery]) -> Reply:
     """Give numbers for Prometheus: what this instance has counted, and how the database stands."""
     return Reply(await exposition(call.services), media_type=MEDIA_TYPE)
 

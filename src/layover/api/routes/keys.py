@@ -9,21 +9,21 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.access.keys import key_credential, made_in_place_of, made_key
-from layover.api.calls import Reply
 from layover.api.cursors import cursor_of, parsed_uuid
 from layover.api.permissions import PERMISSIONS, permissions_of
-from layover.api.presenting.access import key_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.access import Key, KeyBody, Me, NewKey, RotateBody
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import Page
 from layover.api.routing import Routes
+from layover.api.serializers.access import key_of
 from layover.core.definitions.durations import parse_duration
 from layover.core.moments import moment
 from layover.runtime.ids import MalformedId, checked_id
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.ports.access import Key as KeyRow
 
@@ -44,7 +44,7 @@ def _not_shown_again(reply: Reply) -> Reply:
 
 
 @routes.get("/me", open="known", answers={200: Me})
-async def me(call: Call[None, NoQuery]) -> Reply:
+async def me(call: Request[None, NoQuery]) -> Reply:
     """Tell who the caller is, and what they may do."""
     caller = call.caller
     return Reply(
@@ -58,7 +58,7 @@ async def me(call: Call[None, NoQuery]) -> Reply:
 
 
 @routes.post("/keys", needs=("admin",), body=KeyBody, answers={201: NewKey}, kept=_not_shown_again)
-async def add_key(call: Call[KeyBody, NoQuery]) -> Reply:
+async def add_key(call: Request[KeyBody, NoQuery]) -> Reply:
     """Make a key, which is shown this once: not even the same request again shows it a second time."""
     body = call.body
     scopes = None if body.scopes is None else tuple(sorted(set(body.scopes)))
@@ -82,7 +82,7 @@ async def add_key(call: Call[KeyBody, NoQuery]) -> Reply:
 
 
 @routes.get("/keys", needs=("admin",), query=KeysQuery, answers={200: Page[Key]}, problems=("malformed_cursor",))
-async def list_keys(call: Call[None, KeysQuery]) -> Reply:
+async def list_keys(call: Request[None, KeysQuery]) -> Reply:
     """List all keys, the oldest first, also those that have ended; never the keys themselves."""
     settings, query = call.services.settings, call.query
     most = min(query.limit or settings.page, settings.longest_page)
@@ -93,7 +93,7 @@ async def list_keys(call: Call[None, KeysQuery]) -> Reply:
 
 
 @routes.delete("/keys/{id}", needs=("admin",), answers={204: None}, problems=("unknown_key",))
-async def end_key(call: Call[None, NoQuery]) -> Reply:
+async def end_key(call: Request[None, NoQuery]) -> Reply:
     """End a key at once."""
     now = call.engine.instance.clock.now()
     row = await _found(call)
@@ -113,7 +113,7 @@ async def end_key(call: Call[None, NoQuery]) -> Reply:
     problems=("unknown_key",),
     kept=_not_shown_again,
 )
-async def rotate_key(call: Call[RotateBody, NoQuery]) -> Reply:
+async def rotate_key(call: Request[RotateBody, NoQuery]) -> Reply:
     """Make a key in the place of another, for the same user and as long as that one; the old one ends after `grace`."""
     now = call.engine.instance.clock.now()
     grace = 0 if call.body.grace is None else _length(call.body.grace, "grace", least=0)
@@ -134,20 +134,20 @@ async def rotate_key(call: Call[RotateBody, NoQuery]) -> Reply:
     return Reply(_shown(row, shown), 201)
 
 
-def _forget(call: Call[Any, Any], key_id: str) -> None:
+def _forget(call: Request[Any, Any], key_id: str) -> None:
     """Let a key that has ended in no more, and end what it follows."""
     call.services.guard.forget(key_id)
     call.services.streams.end(key_credential(key_id))
 
 
-def _check_gift(call: Call[Any, Any], row: KeyRow) -> None:
+def _check_gift(call: Request[Any, Any], row: KeyRow) -> None:
     """Refuse a key that permits more than its maker may: nobody can give more than they have."""
     more = permissions_of(row.roles, row.scopes) - call.caller.permissions
     if more:
         raise Refusal("forbidden", f"A key cannot permit more than its maker may: {', '.join(sorted(more))}.")
 
 
-async def _found(call: Call[None, NoQuery] | Call[RotateBody, NoQuery]) -> KeyRow:
+async def _found(call: Request[None, NoQuery] | Request[RotateBody, NoQuery]) -> KeyRow:
     """Return the key whose id is in the path: the first one after the id before it."""
     try:
         key_id = checked_id(call.path["id"])

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Stream
+from layover.api.event_stream import Follower
 from layover.api.problems import Refusal
+from layover.api.request import Stream
 from layover.api.resources.executions import Event
 from layover.api.routing import Routes
-from layover.api.streaming import Follower
 from layover.runtime.errors import UnknownExecution
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
 
 routes = Routes("Streams", "What happens to an execution, as it happens.")
 
@@ -38,7 +38,7 @@ class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answer_media="text/event-stream",
     problems=("malformed_id", "unknown_execution", "too_many_streams"),
 )
-async def stream(call: Call[None, StreamQuery]) -> Stream:
+async def stream(call: Request[None, StreamQuery]) -> Stream:
     """Follow an execution: each event of its log as a server-sent event, until its end.
 
     Whoever was cut off goes on behind what they have seen by `Last-Event-ID`. When the credentials are no longer valid,
@@ -54,7 +54,7 @@ async def stream(call: Call[None, StreamQuery]) -> Stream:
     return Stream(streams.follow(call.engine, execution_id, since, follower))
 
 
-async def _may_follow(call: Call[None, StreamQuery]) -> bool:
+async def _may_follow(call: Request[None, StreamQuery]) -> bool:
     """Return whether the credentials that a stream was opened with still permit it."""
     try:
         caller = await call.services.guard.caller_of(call.headers)

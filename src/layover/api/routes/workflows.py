@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.calls import Reply
 from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of, wanted_version, workflows
 from layover.api.differences import differences
 from layover.api.openapi_examples import DEFINITION
-from layover.api.presenting.graphs import graph_of
-from layover.api.presenting.workflows import standing_of, summary_of, version_of, workflow_of
 from layover.api.problems import Refusal
+from layover.api.request import Reply
 from layover.api.resources.executions import Graph
 from layover.api.resources.problems import FieldError
 from layover.api.resources.shared import EmptyBody, Page, ReasonBody
@@ -29,12 +27,14 @@ from layover.api.resources.workflows import (
     WorkflowSummary,
 )
 from layover.api.routing import NoQuery, Routes
+from layover.api.serializers.graphs import graph_of
+from layover.api.serializers.workflows import standing_of, summary_of, version_of, workflow_of
 from layover.core.engine.state import Execution
 from layover.core.plan import load
-from layover.runtime.graphs import graph
+from layover.runtime.queries.graphs import graph
 
 if TYPE_CHECKING:
-    from layover.api.calls import Call
+    from layover.api.request import Request
     from layover.core.plan import Plan
     from layover.ports.access import Standing
 
@@ -80,7 +80,7 @@ class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     problems=("malformed", "invalid_definition"),
     examples=_EXAMPLES,
 )
-async def save_workflow(call: Call[bytes, AllowQuery]) -> Reply:
+async def save_workflow(call: Request[bytes, AllowQuery]) -> Reply:
     """Keep a definition as the newest version of its workflow; 200 if it is that already.
 
     Two definitions that run alike are the same version: labels, descriptions and positions do not count.
@@ -99,7 +99,7 @@ async def save_workflow(call: Call[bytes, AllowQuery]) -> Reply:
     problems=("malformed", "invalid_definition"),
     examples=_EXAMPLES,
 )
-async def put_workflow(call: Call[bytes, AllowQuery]) -> Reply:
+async def put_workflow(call: Request[bytes, AllowQuery]) -> Reply:
     """Keep a definition as the newest version of this workflow, whose name it has to have."""
     plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
     if plan.definition.name != call.path["name"]:
@@ -116,7 +116,7 @@ async def put_workflow(call: Call[bytes, AllowQuery]) -> Reply:
     answers={200: Page[WorkflowSummary]},
     problems=("malformed_cursor",),
 )
-async def list_workflows(call: Call[None, PageQuery]) -> Reply:
+async def list_workflows(call: Request[None, PageQuery]) -> Reply:
     """List workflows by name, each with its newest version; deleted ones are not there."""
     after, limit = call.query.cursor, _limit(call)
     if after and not _NAME.fullmatch(after):
@@ -137,7 +137,7 @@ async def list_workflows(call: Call[None, PageQuery]) -> Reply:
     answers={200: Workflow},
     problems=("unknown_workflow", "unknown_version"),
 )
-async def get_workflow(call: Call[None, VersionQuery]) -> Reply:
+async def get_workflow(call: Request[None, VersionQuery]) -> Reply:
     """Show a workflow: a version of it, with its definition in canonical form."""
     standing = await call.engine.standing(call.path["name"])
     return Reply(workflow_of(await wanted_version(call, call.query.version), standing))
@@ -150,7 +150,7 @@ async def get_workflow(call: Call[None, VersionQuery]) -> Reply:
     answers={200: Page[VersionSummary]},
     problems=("unknown_workflow", "malformed_cursor"),
 )
-async def list_versions(call: Call[None, PageQuery]) -> Reply:
+async def list_versions(call: Request[None, PageQuery]) -> Reply:
     """List the versions of a workflow, the newest first."""
     before, limit = call.query.cursor, _limit(call)
     if before and not re.fullmatch("[1-9][0-9]{0,9}", before):
@@ -169,7 +169,7 @@ async def list_versions(call: Call[None, PageQuery]) -> Reply:
     answers={200: Differences},
     problems=("unknown_workflow", "unknown_version"),
 )
-async def diff_workflow(call: Call[None, DiffQuery]) -> Reply:
+async def diff_workflow(call: Request[None, DiffQuery]) -> Reply:
     """Show what is different between two versions, in their canonical form.
 
     Nodes are told apart by their ids, so one that has only moved in its list is not different.
@@ -191,7 +191,7 @@ async def diff_workflow(call: Call[None, DiffQuery]) -> Reply:
     answers={200: Graph},
     problems=("unknown_workflow", "unknown_version"),
 )
-async def get_workflow_graph(call: Call[None, VersionQuery]) -> Reply:
+async def get_workflow_graph(call: Request[None, VersionQuery]) -> Reply:
     """Show the graph of a workflow: its nodes with those inside of containers, and its edges."""
     version = await wanted_version(call, call.query.version)
     plan = await asyncio.to_thread(load, msgspec.json.decode(version.document))
@@ -199,7 +199,7 @@ async def get_workflow_graph(call: Call[None, VersionQuery]) -> Reply:
 
 
 @routes.delete("/workflows/{name}", needs=("workflow:write",), answers={204: None}, problems=("unknown_workflow",))
-async def delete_workflow(call: Call[None, NoQuery]) -> Reply:
+async def delete_workflow(call: Request[None, NoQuery]) -> Reply:
     """Delete a workflow: its name is unknown from then on, and its open executions go on as they began."""
     name = call.path["name"]
     await call.engine.set_standing(name, "deleted", by=call.caller.user, audit=call.audit("workflow.delete", name))
@@ -214,7 +214,7 @@ async def delete_workflow(call: Call[None, NoQuery]) -> Reply:
     answers={200: StandingChanged},
     problems=("unknown_workflow",),
 )
-async def activate_workflow(call: Call[EmptyBody, NoQuery]) -> Reply:
+async def activate_workflow(call: Request[EmptyBody, NoQuery]) -> Reply:
     """Let a workflow be started again."""
     name = call.path["name"]
     audit = call.audit("workflow.activate", name)
@@ -229,7 +229,7 @@ async def activate_workflow(call: Call[EmptyBody, NoQuery]) -> Reply:
     answers={200: StandingChanged},
     problems=("unknown_workflow",),
 )
-async def deactivate_workflow(call: Call[ReasonBody, NoQuery]) -> Reply:
+async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Reply:
     """Refuse to start a workflow from now on; what is under way goes on."""
     name, reason = call.path["name"], call.body.reason or ""
     audit = call.audit("workflow.deactivate", name, reason=reason or None)
@@ -245,7 +245,7 @@ async def deactivate_workflow(call: Call[ReasonBody, NoQuery]) -> Reply:
     answers={200: StandingChanged},
     problems=("unknown_workflow", "workflow_inactive"),
 )
-async def pause_workflow(call: Call[PauseWorkflowBody, NoQuery]) -> Reply:
+async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Reply:
     """Hold what is started from now on until the workflow is resumed; with `running`, what is under way, too.
 
     `more` in the answer says that there were many: the same call again goes on with the others.
@@ -265,7 +265,7 @@ async def pause_workflow(call: Call[PauseWorkflowBody, NoQuery]) -> Reply:
     answers={200: StandingChanged},
     problems=("unknown_workflow",),
 )
-async def resume_workflow(call: Call[EmptyBody, NoQuery]) -> Reply:
+async def resume_workflow(call: Request[EmptyBody, NoQuery]) -> Reply:
     """Let a workflow go on: new starts, those that were held, and those that were paused with it."""
     name = call.path["name"]
     audit = call.audit("workflow.resume", name)
@@ -273,7 +273,7 @@ async def resume_workflow(call: Call[EmptyBody, NoQuery]) -> Reply:
     return Reply(standing_of(moved.standing, executions=moved.executions, more=moved.more))
 
 
-async def _saved(call: Call[bytes, AllowQuery], plan: Plan) -> Reply:
+async def _saved(call: Request[bytes, AllowQuery], plan: Plan) -> Reply:
     plan = await call.engine.accepted(plan)
     name, store = plan.definition.name, call.services.store
     newest = await store.latest(name)
@@ -289,5 +289,5 @@ def _is_deleted(standing: Standing | None) -> bool:
     return standing is not None and standing.state == "deleted"
 
 
-def _limit(call: Call[None, PageQuery]) -> int:
+def _limit(call: Request[None, PageQuery]) -> int:
     return min(call.query.limit, call.services.settings.longest_page)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from layover.api.resources.access import AuditEntry, Key, KeyBody, Me, NewKey, RotateBody
 from layover.api.resources.shared import Page
-from layover.client.asking import Ask, path_of, post
+from layover.client.requests import ClientRequest, path_of, post
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -38,7 +38,7 @@ class Keys:
     async def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Key]:
         """Return a page of the keys that there are, without the keys themselves."""
         path = path_of("keys", limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), Page[Key])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[Key])
 
     async def each(self) -> AsyncIterator[Key]:
         """Return all keys, page after page."""
@@ -57,11 +57,11 @@ class Keys:
 
     async def end(self, key_id: str) -> None:
         """End a key: from then on it opens nothing."""
-        await self._transport.do(Ask(method="DELETE", path=path_of("keys", key_id)))
+        await self._transport.do(ClientRequest(method="DELETE", path=path_of("keys", key_id)))
 
     async def me(self) -> Me:
         """Return who the caller is, and what they may do."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("me")), Me)
+        return await self._transport.ask(ClientRequest(method="GET", path=path_of("me")), Me)
 
 
 class Audit:
@@ -84,7 +84,7 @@ class Audit:
         path = path_of(
             "audit", user=user, act=act, target=target, execution_id=execution_id, limit=limit, cursor=cursor
         )
-        return await self._transport.ask(Ask(method="GET", path=path), Page[AuditEntry])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[AuditEntry])
 
     async def each(
         self,

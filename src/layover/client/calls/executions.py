@@ -18,7 +18,7 @@ from layover.api.resources.executions import (
     Why,
 )
 from layover.api.resources.shared import EmptyBody, Page, ReasonBody
-from layover.client.asking import Ask, path_of, post
+from layover.client.requests import ClientRequest, path_of, post
 from layover.core.definitions.durations import parse_duration
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ class Executions:
 
     async def get(self, execution_id: str) -> Execution:
         """Return an execution as it is."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("executions", execution_id)), Execution)
+        return await self._transport.ask(
+            ClientRequest(method="GET", path=path_of("executions", execution_id)), Execution
+        )
 
     async def list(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -95,7 +97,7 @@ class Executions:
             limit=limit,
             cursor=cursor,
         )
-        return await self._transport.ask(Ask(method="GET", path=path), Page[ExecutionSummary])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[ExecutionSummary])
 
     async def each(
         self,
@@ -129,7 +131,7 @@ class Executions:
     ) -> PausedExecutions:
         """Return the executions that wait for a person, the one that has waited longest first."""
         path = path_of("executions", "paused", workflow=workflow, limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), PausedExecutions)
+        return await self._transport.ask(ClientRequest(method="GET", path=path), PausedExecutions)
 
     async def history(
         self,
@@ -141,7 +143,7 @@ class Executions:
     ) -> Page[Event]:
         """Return a page of the log of an execution, from a number on."""
         path = path_of("executions", execution_id, "history", since=since or None, limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), Page[Event])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[Event])
 
     async def each_event(self, execution_id: str, *, since: int = 0) -> AsyncIterator[Event]:
         """Return the log of an execution as it is, from a number on, page after page."""
@@ -164,7 +166,7 @@ class Executions:
     ) -> Page[NodeExecution]:
         """Return a page of what became of the nodes that were reached."""
         path = path_of("executions", execution_id, "nodes", limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), Page[NodeExecution])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[NodeExecution])
 
     async def each_node(self, execution_id: str) -> AsyncIterator[NodeExecution]:
         """Return what became of the nodes that were reached, page after page."""
@@ -180,7 +182,7 @@ class Executions:
     async def legs(self, execution_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Leg]:
         """Return a page of the stretches of work of an execution, in their order."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), Page[Leg])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[Leg])
 
     async def each_leg(self, execution_id: str) -> AsyncIterator[Leg]:
         """Return the stretches of work of an execution, in their order, page after page."""
@@ -195,11 +197,15 @@ class Executions:
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph of an execution, with the states of its nodes."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("executions", execution_id, "graph")), Graph)
+        return await self._transport.ask(
+            ClientRequest(method="GET", path=path_of("executions", execution_id, "graph")), Graph
+        )
 
     async def why(self, execution_id: str) -> Why:
         """Return what an execution waits for."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("executions", execution_id, "why")), Why)
+        return await self._transport.ask(
+            ClientRequest(method="GET", path=path_of("executions", execution_id, "why")), Why
+        )
 
     async def pause(self, execution_id: str, reason: str | None = None, *, key: str | None = None) -> Execution:
         """Hold an execution: nothing of it starts until it is resumed."""

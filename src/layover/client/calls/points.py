@@ -15,7 +15,7 @@ from layover.api.resources.points import (
     ResumePointBody,
 )
 from layover.api.resources.shared import Page, ReasonBody
-from layover.client.asking import Ask, path_of, post
+from layover.client.requests import ClientRequest, path_of, post
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -51,7 +51,7 @@ class Points:
             limit=limit,
             cursor=cursor,
         )
-        return await self._transport.ask(Ask(method="GET", path=path), Page[PausePoint])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[PausePoint])
 
     async def each(
         self,
@@ -82,7 +82,9 @@ class Points:
 
     async def get(self, point_id: str) -> PausePoint:
         """Return a pause point, be it closed."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("pause-points", point_id)), PausePoint)
+        return await self._transport.ask(
+            ClientRequest(method="GET", path=path_of("pause-points", point_id)), PausePoint
+        )
 
     async def answer(
         self,
@@ -134,7 +136,7 @@ class Approvals:
             limit=limit,
             cursor=cursor,
         )
-        return await self._transport.ask(Ask(method="GET", path=path), Page[PausePoint])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[PausePoint])
 
     async def each(
         self,
@@ -158,7 +160,7 @@ class Approvals:
 
     async def get(self, point_id: str) -> PausePoint:
         """Return an approval, be it closed."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("approvals", point_id)), PausePoint)
+        return await self._transport.ask(ClientRequest(method="GET", path=path_of("approvals", point_id)), PausePoint)
 
     async def approve(
         self, point_id: str, comment: str | None = None, data: object = None, *, key: str | None = None
@@ -201,12 +203,12 @@ class Resuming:
     async def cancel(self, workflow: str, execution_id: str, context_id: str) -> PausePoint:
         """Give up waiting at a pause point; its node fails."""
         path = path_of("resume", workflow, execution_id, context_id, root="/api")
-        return await self._transport.ask(Ask(method="DELETE", path=path), PausePoint)
+        return await self._transport.ask(ClientRequest(method="DELETE", path=path), PausePoint)
 
     async def paused(self, workflow: str, *, limit: int | None = None, cursor: str | None = None) -> PausedOfWorkflow:
         """Return the executions of a workflow that people are awaited in, with their pause points."""
         path = path_of("workflows", workflow, "paused", root="/api", limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), PausedOfWorkflow)
+        return await self._transport.ask(ClientRequest(method="GET", path=path), PausedOfWorkflow)
 
     async def each_paused(self, workflow: str) -> AsyncIterator[PausedExecution]:
         """Return all executions of a workflow that people are awaited in, page after page."""

@@ -21,7 +21,7 @@ from layover.api.resources.workflows import (
     Workflow,
     WorkflowSummary,
 )
-from layover.client.asking import Ask, checked_key, path_of, post, written
+from layover.client.requests import ClientRequest, checked_key, path_of, post, written
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class Workflows:
     async def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[WorkflowSummary]:
         """Return a page of workflows, by name."""
         path = path_of("workflows", limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), Page[WorkflowSummary])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[WorkflowSummary])
 
     async def each(self) -> AsyncIterator[WorkflowSummary]:
         """Return all workflows by name, page after page."""
@@ -78,12 +78,14 @@ class Workflows:
 
     async def get(self, name: str, *, version: int | None = None) -> Workflow:
         """Return a version of a workflow with its definition: the newest, or the one that is named."""
-        return await self._transport.ask(Ask(method="GET", path=path_of("workflows", name, version=version)), Workflow)
+        return await self._transport.ask(
+            ClientRequest(method="GET", path=path_of("workflows", name, version=version)), Workflow
+        )
 
     async def versions(self, name: str, *, limit: int | None = None, cursor: str | None = None) -> Page[VersionSummary]:
         """Return a page of the versions of a workflow."""
         path = path_of("workflows", name, "versions", limit=limit, cursor=cursor)
-        return await self._transport.ask(Ask(method="GET", path=path), Page[VersionSummary])
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Page[VersionSummary])
 
     async def each_version(self, name: str) -> AsyncIterator[VersionSummary]:
         """Return all versions of a workflow, page after page."""
@@ -99,16 +101,16 @@ class Workflows:
     async def graph(self, name: str, *, version: int | None = None) -> Graph:
         """Return the graph of a version of a workflow."""
         path = path_of("workflows", name, "graph", version=version)
-        return await self._transport.ask(Ask(method="GET", path=path), Graph)
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Graph)
 
     async def diff(self, name: str, from_: int | None = None, to: int | None = None) -> Differences:
         """Return what is different between two versions of a workflow."""
         path = path_of("workflows", name, "diff", from_=from_, to=to)
-        return await self._transport.ask(Ask(method="GET", path=path), Differences)
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Differences)
 
     async def delete(self, name: str) -> None:
         """Take a workflow away: it cannot be started any more, and what is open goes on."""
-        await self._transport.do(Ask(method="DELETE", path=path_of("workflows", name)))
+        await self._transport.do(ClientRequest(method="DELETE", path=path_of("workflows", name)))
 
     async def activate(self, name: str, *, key: str | None = None) -> StandingChanged:
         """Let a workflow be started again."""
@@ -148,7 +150,7 @@ class Workflows:
     async def export(self, names: Sequence[str] = ()) -> Bundle:
         """Return definitions to be taken elsewhere: of some workflows, or of all."""
         path = path_of("workflows", "export", name=[*names])
-        return await self._transport.ask(Ask(method="GET", path=path), Bundle)
+        return await self._transport.ask(ClientRequest(method="GET", path=path), Bundle)
 
     async def import_(self, bundle: Bundle, *, allow_unknown: bool = False, key: str | None = None) -> Imported:
         """Keep definitions from elsewhere: all of them, or none."""
@@ -157,9 +159,9 @@ class Workflows:
         return await self._transport.ask(post(path, body, key), Imported)
 
 
-def _definition(method: str, path: str, definition: Mapping[str, Any] | str, key: str | None) -> Ask:
+def _definition(method: str, path: str, definition: Mapping[str, Any] | str, key: str | None) -> ClientRequest:
     is_text = isinstance(definition, str)
-    return Ask(
+    return ClientRequest(
         method=method,
         path=path,
         body=definition.encode() if isinstance(definition, str) else written(dict(definition)),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from layover.core.definitions.check_definition import check_definition
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.parsed_expressions import ParsedExpressions
 from layover.core.definitions.problems import InvalidDefinition, Problem, Problems, TooManyProblems
 from layover.core.definitions.read_graph import DefinitionReader
-from layover.core.definitions.text import Syntax, read_text
-from layover.core.definitions.texts import Texts
+from layover.core.definitions.read_text import Syntax, read_text
 from layover.core.definitions.tree import NotJson, Tree, plant
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ class Checked:
 
     __slots__ = ("_definition", "problems", "steps", "texts")
 
-    def __init__(self, definition: Definition | None, problems: list[Problem], texts: Texts, steps: int) -> None:
+    def __init__(
+        self, definition: Definition | None, problems: list[Problem], texts: ParsedExpressions, steps: int
+    ) -> None:
         self._definition = definition
         self.problems = tuple(problems)
         self.texts = texts
@@ -62,7 +64,7 @@ def check(
     and `stored` by an earlier release stays usable: rules that are newer only warn.
     """
     problems = Problems(limits.problems, stored=stored)
-    texts = Texts()
+    texts = ParsedExpressions()
     definition: Definition | None = None
     reader = DefinitionReader(problems, limits)
     try:

@@ -21,13 +21,17 @@ if TYPE_CHECKING:
 
     from layover.core.definitions.limits import Limits
     from layover.core.definitions.model import Definition, Graph, Node, Settings
+    from layover.core.definitions.parsed_expressions import ParsedExpressions
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
-    from layover.core.definitions.texts import Texts
 
 
 def check_definition(
-    definition: Definition, reading: Reading, texts: Texts, functions: Collection[str] | None, limits: Limits
+    definition: Definition,
+    reading: Reading,
+    texts: ParsedExpressions,
+    functions: Collection[str] | None,
+    limits: Limits,
 ) -> None:
     """Report every problem of a definition that has been read."""
     _Checker(reading, texts, NodeChecker(reading, functions, definition), limits).check(definition)
@@ -36,7 +40,7 @@ def check_definition(
 class _Checker:
     """Walks the graphs of a definition, outermost first."""
 
-    def __init__(self, reading: Reading, texts: Texts, nodes: NodeChecker, limits: Limits) -> None:
+    def __init__(self, reading: Reading, texts: ParsedExpressions, nodes: NodeChecker, limits: Limits) -> None:
         self._reading = reading
         self._problems: Problems = reading.problems
         self._nodes = nodes

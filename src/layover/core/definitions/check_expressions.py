@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from layover.core.definitions.expression_fields import ExpressionField, find, slots
 from layover.core.definitions.node_types import Callback, Loop, Parallel, WorkingNode
 from layover.core.definitions.problems import TooManyProblems
 from layover.core.definitions.scopes import CALLBACK, SECRETS, SIGNAL
-from layover.core.definitions.slots import Slot, find, slots
 from layover.core.expressions import BOOL, DYN, ExpressionError, ListOf, Type, check
 from layover.core.expressions.types import may_be, name_of
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from layover.core.definitions.model import Node, Part
+    from layover.core.definitions.parsed_expressions import ParsedExpressions
     from layover.core.definitions.read import Reading
     from layover.core.definitions.scopes import Scope
-    from layover.core.definitions.texts import Texts
     from layover.core.definitions.tree import Tree
     from layover.core.expressions import Expression
 
@@ -34,7 +34,7 @@ _AFTER_BODY = frozenset({"break_if", "collect"})
 class ExpressionChecker:
     """Checks the slots of nodes and tells what it learned of their types."""
 
-    def __init__(self, reading: Reading, texts: Texts, most_parts: int) -> None:
+    def __init__(self, reading: Reading, texts: ParsedExpressions, most_parts: int) -> None:
         self._reading = reading
         self._problems = reading.problems
         self._texts = texts
@@ -70,7 +70,7 @@ class ExpressionChecker:
         for slot in slots(part):
             self._check_slot(slot, names)
 
-    def _check_slot(self, slot: Slot, names: Mapping[str, Type]) -> None:
+    def _check_slot(self, slot: ExpressionField, names: Mapping[str, Type]) -> None:
         tree = find(self._reading.site(slot.part), slot.field)
         if tree is None:
             return
@@ -143,7 +143,7 @@ class ExpressionChecker:
         self._problems.add(code, tree.place, message)
 
 
-def _extra_names(node: Node, slot: Slot) -> dict[str, Type]:
+def _extra_names(node: Node, slot: ExpressionField) -> dict[str, Type]:
     """Return the names that only some slots have."""
     names: dict[str, Type] = {}
     if isinstance(node, WorkingNode) and not slot.is_expression:

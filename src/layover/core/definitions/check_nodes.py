@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.model import Definition, Graph, Node, Part, Retry
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
-    from layover.core.definitions.tree import Place
+    from layover.core.definitions.tree import SourcePosition
 
 _RETRY_WORD = re.compile(r"[1-5]xx|[1-5]\d\d|[A-Za-z_][A-Za-z0-9_.]*")
 
@@ -98,7 +98,7 @@ class NodeChecker:
             case _:
                 pass
 
-    def _place(self, part: Part, field: str | None = None) -> Place:
+    def _place(self, part: Part, field: str | None = None) -> SourcePosition:
         site = self._reading.site(part)
         written = site.get(field) if field is not None else None
         return (written or site).place
@@ -152,7 +152,7 @@ class NodeChecker:
                         f"`{field}` lists exception names, HTTP codes (`429`) and classes (`5xx`), not {word!r}.",
                     )
 
-    def _item_place(self, part: Part, field: str, index: int) -> Place:
+    def _item_place(self, part: Part, field: str, index: int) -> SourcePosition:
         site = self._reading.site(part).get(field)
         if site is not None and isinstance(site.value, list) and index < len(site.value):
             return site.value[index].place

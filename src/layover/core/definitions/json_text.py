@@ -17,9 +17,9 @@ from json import JSONDecodeError, JSONDecoder
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions import json_faults, numerals
-from layover.core.definitions.lines import line_and_column
-from layover.core.definitions.stop import StopReading
-from layover.core.definitions.tree import Place, Tree
+from layover.core.definitions.line_numbers import line_and_column
+from layover.core.definitions.stop_reading import StopReading
+from layover.core.definitions.tree import SourcePosition, Tree
 
 if TYPE_CHECKING:
     from layover.core.definitions.limits import Limits
@@ -54,7 +54,7 @@ class _Open:
 
     __slots__ = ("closing", "items", "members", "place", "started")
 
-    def __init__(self, opening: str, place: Place) -> None:
+    def __init__(self, opening: str, place: SourcePosition) -> None:
         self.closing = _CLOSING[opening]
         self.members: dict[str, Tree] = {}
         self.items: list[Tree] = []
@@ -78,7 +78,7 @@ class _Reader:
     def read(self) -> Tree:
         self._refuse_surrogates()
         if not self._text.strip(" \t\n"):
-            raise StopReading("empty_document", Place(None, None, 1, 1), "The document is empty.")
+            raise StopReading("empty_document", SourcePosition(None, None, 1, 1), "The document is empty.")
         root = self._value(None, None, None)
         while self._open:
             self._continue(self._open[-1])
@@ -118,7 +118,7 @@ class _Reader:
     def _member(self, container: _Open, key: str, start: int) -> None:
         """Read the value of a member whose key and colon have been read."""
         column = self._column(start)
-        place = Place(container.place, key, self._line, column)
+        place = SourcePosition(container.place, key, self._line, column)
         tree = self._value(container.place, key, place)
         first = container.members.setdefault(key, tree)
         if first is not tree:
@@ -130,23 +130,23 @@ class _Reader:
         start = self._skip_space()
         if self._text[start : start + 1] != '"':
             raise self._fault(start, json_faults.no_key(self._text, start, container.place.line))
-        key = self._string(Place(container.place, "", *self._line_and_column(start)))
+        key = self._string(SourcePosition(container.place, "", *self._line_and_column(start)))
         at = self._skip_space()
         if self._text[at : at + 1] != ":":
             raise self._fault(at, json_faults.no_colon(self._text, at, key))
         self._at += 1
         self._member(container, key, start)
 
-    def _value(self, parent: Place | None, key: str | int | None, key_place: Place | None) -> Tree:
+    def _value(self, parent: SourcePosition | None, key: str | int | None, key_place: SourcePosition | None) -> Tree:
         self._values += 1
         if self._values > self._limits.values:
-            place = Place(parent, key, *self._line_and_column(self._skip_space()))
+            place = SourcePosition(parent, key, *self._line_and_column(self._skip_space()))
             raise StopReading("too_large", place, f"The document has more than {self._limits.values} values.")
         match = _VALUE(self._text, self._at)
         if match is None:
             return self._unusual_value(parent, key, key_place)
         column = self._column(match.end(1))
-        place = Place(parent, key, self._line, column)
+        place = SourcePosition(parent, key, self._line, column)
         self._at = match.end()
         kind = match.lastindex
         if kind == _TEXT:
@@ -157,14 +157,14 @@ class _Reader:
             return Tree(_WORDS[match[_WORD]], place, key_place)
         return Tree(self._number(match, place), place, key_place)
 
-    def _container(self, opening: str, place: Place, key_place: Place | None) -> Tree:
+    def _container(self, opening: str, place: SourcePosition, key_place: SourcePosition | None) -> Tree:
         if len(self._open) == self._limits.depth:
             raise StopReading("too_deep", place, f"The document nests deeper than {self._limits.depth} levels.")
         container = _Open(opening, place)
         self._open.append(container)
         return Tree(container.members if opening == "{" else container.items, place, key_place)
 
-    def _number(self, match: re.Match[str], place: Place) -> int | float:
+    def _number(self, match: re.Match[str], place: SourcePosition) -> int | float:
         number: int | float | None
         negative = self._text[match.end(1)] == "-"
         if match[_NUMERAL]:
@@ -176,10 +176,12 @@ class _Reader:
             return 0
         return number
 
-    def _unusual_value(self, parent: Place | None, key: str | int | None, key_place: Place | None) -> Tree:
+    def _unusual_value(
+        self, parent: SourcePosition | None, key: str | int | None, key_place: SourcePosition | None
+    ) -> Tree:
         """Read a text with escapes or a number that is none, or say what stands where a value should."""
         at = self._skip_space()
-        place = Place(parent, key, *self._line_and_column(at))
+        place = SourcePosition(parent, key, *self._line_and_column(at))
         if self._text[at : at + 1] == '"':
             return Tree(self._string(place), place, key_place)
         no_number = _NO_NUMBER(self._text, at)
@@ -191,7 +193,7 @@ class _Reader:
         message = json_faults.no_value(self._text, at, container.place.line if container else None)
         raise StopReading("syntax", place, message)
 
-    def _string(self, place: Place) -> str:
+    def _string(self, place: SourcePosition) -> str:
         """Read a string that has escapes or a fault; the json module is as strict about those as we are."""
         value: str
         start = self._at
@@ -208,7 +210,7 @@ class _Reader:
     def _refuse_surrogates(self) -> None:
         match = None if self._text.isascii() else _SURROGATE.search(self._text)
         if match is not None:
-            place = Place(None, None, *line_and_column(self._text, match.start()))
+            place = SourcePosition(None, None, *line_and_column(self._text, match.start()))
             raise StopReading("bad_text", place, json_faults.HALF_CHARACTER)
 
     def _skip_space(self) -> int:
@@ -232,5 +234,7 @@ class _Reader:
     def _fault(self, at: int, message: str) -> StopReading:
         inner = self._open[-1].place if self._open else None
         line, column = line_and_column(self._text, at)
-        place = Place(inner.parent, inner.key, line, column) if inner else Place(None, None, line, column)
+        place = (
+            SourcePosition(inner.parent, inner.key, line, column) if inner else SourcePosition(None, None, line, column)
+        )
         return StopReading("syntax", place, message)

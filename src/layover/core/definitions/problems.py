@@ -12,7 +12,7 @@ from layover.core.suggest import Suggestions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.core.definitions.tree import Place, Tree
+    from layover.core.definitions.tree import SourcePosition, Tree
 
 Severity = Literal["error", "warning"]
 
@@ -62,20 +62,27 @@ class Problems:
         self._counts: dict[Severity, int] = {"error": 0, "warning": 0}
         self.suggestions = Suggestions()  # one budget for the whole definition
 
-    def add(self, code: str, place: Place, message: str, *, column: int | None = None) -> None:
+    def add(self, code: str, place: SourcePosition, message: str, *, column: int | None = None) -> None:
         """Report an error at a place; `column` overrides the place's own."""
         self._append(code, place, message, column=column)
 
-    def add_unless_stored(self, code: str, place: Place, message: str) -> None:
+    def add_unless_stored(self, code: str, place: SourcePosition, message: str) -> None:
         """Report an error that earlier releases let pass: in a version that they stored it is a warning."""
         self._append(code, place, message, severity="warning" if self._stored else "error")
 
-    def warn(self, code: str, place: Place, message: str) -> None:
+    def warn(self, code: str, place: SourcePosition, message: str) -> None:
         """Report something that is allowed and most likely not meant."""
         self._append(code, place, message, severity="warning")
 
     def unknown(
-        self, code: str, place: Place, what: str, name: str, known: Iterable[str], *, severity: Severity = "error"
+        self,
+        code: str,
+        place: SourcePosition,
+        what: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        severity: Severity = "error",
     ) -> None:
         """Report a name that nothing has, with the one that was probably meant."""
         guess = self.suggestions.closest(name, known) if self._counts[severity] < self._most else None
@@ -99,7 +106,7 @@ class Problems:
     def _append(
         self,
         code: str,
-        place: Place,
+        place: SourcePosition,
         message: str,
         *,
         column: int | None = None,

@@ -20,13 +20,13 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 Value: TypeAlias = "bool | int | float | str | list[Tree] | dict[str, Tree] | None"
 
 
-class Place:
+class SourcePosition:
     """Where a value stands: its path through the document and, if it came from text, line and column from 1."""
 
     __slots__ = ("column", "key", "line", "parent")
 
     def __init__(
-        self, parent: Place | None, key: str | int | None, line: int | None = None, column: int | None = None
+        self, parent: SourcePosition | None, key: str | int | None, line: int | None = None, column: int | None = None
     ) -> None:
         self.parent = parent
         self.key = key
@@ -40,14 +40,14 @@ class Place:
 
     def _keys(self) -> Iterator[str | int]:
         keys: list[str | int] = []
-        place: Place | None = self
+        place: SourcePosition | None = self
         while place is not None and place.key is not None:
             keys.append(place.key)
             place = place.parent
         return reversed(keys)
 
 
-ROOT = Place(None, None)
+ROOT = SourcePosition(None, None)
 _LONGEST_STEP = 255
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 
@@ -62,7 +62,11 @@ class Tree:
     __slots__ = ("key_place", "place", "text_column", "value")
 
     def __init__(
-        self, value: Value, place: Place, key_place: Place | None = None, text_column: int | None = None
+        self,
+        value: Value,
+        place: SourcePosition,
+        key_place: SourcePosition | None = None,
+        text_column: int | None = None,
     ) -> None:
         self.value = value
         self.place = place
@@ -90,13 +94,13 @@ class Tree:
 class NotJson(Exception):  # noqa: N818 - says what the value is
     """A Python value that no JSON document can hold, with the code of the problem that it is."""
 
-    def __init__(self, code: str, place: Place, message: str) -> None:
+    def __init__(self, code: str, place: SourcePosition, message: str) -> None:
         super().__init__(message)
         self.code = code
         self.place = place
 
 
-def plant(value: object, place: Place = ROOT, limits: Limits = DEFAULT_LIMITS) -> Tree:
+def plant(value: object, place: SourcePosition = ROOT, limits: Limits = DEFAULT_LIMITS) -> Tree:
     """Make a tree of plain data that has no text; NotJson if JSON could not hold it or a bound is passed."""
     return _Planter(limits).plant(value, place, 0)
 
@@ -108,7 +112,7 @@ class _Planter:
         self._limits = limits
         self._values = 0
 
-    def plant(self, value: object, place: Place, depth: int) -> Tree:
+    def plant(self, value: object, place: SourcePosition, depth: int) -> Tree:
         self._values += 1
         if self._values > self._limits.values:
             raise NotJson("too_large", place, f"A definition has at most {self._limits.values} values.")
@@ -119,20 +123,20 @@ class _Planter:
         return Tree(_scalar(value, place), place)
 
     def _children(
-        self, value: dict[object, object] | list[object] | tuple[object, ...], place: Place, depth: int
+        self, value: dict[object, object] | list[object] | tuple[object, ...], place: SourcePosition, depth: int
     ) -> Value:
         if not isinstance(value, dict):
-            return [self.plant(child, Place(place, index), depth) for index, child in enumerate(value)]
+            return [self.plant(child, SourcePosition(place, index), depth) for index, child in enumerate(value)]
         children = {}
         for key, child in value.items():
             if not isinstance(key, str):
                 raise NotJson("bad_type", place, f"Keys are text, not {type(key).__name__}.")
             name = _text(key, place)
-            children[name] = self.plant(child, Place(place, name), depth)
+            children[name] = self.plant(child, SourcePosition(place, name), depth)
         return children
 
 
-def _scalar(value: object, place: Place) -> bool | int | float | str | None:
+def _scalar(value: object, place: SourcePosition) -> bool | int | float | str | None:
     """Return a value as JSON has it: exactly of its type, so that whoever writes it meets no surprise."""
     if value is None or isinstance(value, bool):
         return value
@@ -149,7 +153,7 @@ def _scalar(value: object, place: Place) -> bool | int | float | str | None:
     raise NotJson("bad_type", place, f"A definition holds JSON values, not {type(value).__name__}.")
 
 
-def _text(text: str, place: Place) -> str:
+def _text(text: str, place: SourcePosition) -> str:
     if not text.isascii() and _SURROGATE(text):
         raise NotJson("bad_text", place, "This text holds half of a character (a lone surrogate): write it whole.")
     return str.__str__(text)

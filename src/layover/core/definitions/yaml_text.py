@@ -20,9 +20,9 @@ import yaml
 
 from layover.core.definitions import yaml_faults
 from layover.core.definitions.json_faults import HALF_CHARACTER, quoted
-from layover.core.definitions.lines import line_and_column
-from layover.core.definitions.stop import StopReading
-from layover.core.definitions.tree import Place, Tree, Value
+from layover.core.definitions.line_numbers import line_and_column
+from layover.core.definitions.stop_reading import StopReading
+from layover.core.definitions.tree import SourcePosition, Tree, Value
 from layover.core.definitions.yaml_scalars import WORDS, RefusedNumber, meaning
 
 if TYPE_CHECKING:
@@ -71,14 +71,14 @@ class _Open:
 
     __slots__ = ("anchored", "before", "height", "items", "key", "key_place", "members", "place")
 
-    def __init__(self, members: dict[str, Tree] | None, place: Place, before: int) -> None:
+    def __init__(self, members: dict[str, Tree] | None, place: SourcePosition, before: int) -> None:
         self.members = members
         self.items: list[Tree] = []
         self.place = place
         self.before = before
         self.height = 1
         self.key: str | None = None
-        self.key_place: Place | None = None
+        self.key_place: SourcePosition | None = None
         self.anchored: _Anchored | None = None
 
 
@@ -120,13 +120,13 @@ class _Reader:
 
     def result(self) -> Tree:
         if self._root is None:
-            raise StopReading("empty_document", Place(None, None, 1, 1), "The document is empty.")
+            raise StopReading("empty_document", SourcePosition(None, None, 1, 1), "The document is empty.")
         return self._root
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourcePosition:
         """The innermost open list or mapping."""
-        return self._open[-1].place if self._open else Place(None, None)
+        return self._open[-1].place if self._open else SourcePosition(None, None)
 
     def _document(self, event: yaml.Event) -> None:
         self._documents += 1
@@ -163,7 +163,7 @@ class _Reader:
         if event.anchor:
             self._anchors[event.anchor] = _Anchored(Tree(container.key, place), 1)
 
-    def _scalar_value(self, event: yaml.ScalarEvent, place: Place) -> bool | int | float | str | None:
+    def _scalar_value(self, event: yaml.ScalarEvent, place: SourcePosition) -> bool | int | float | str | None:
         try:
             if event.tag:
                 return self._tagged(event, place)
@@ -174,7 +174,7 @@ class _Reader:
             self._problems.add(refused.code, place, refused.message)
             return 0
 
-    def _tagged(self, event: yaml.ScalarEvent, place: Place) -> bool | int | float | str | None:
+    def _tagged(self, event: yaml.ScalarEvent, place: SourcePosition) -> bool | int | float | str | None:
         """Return what a scalar means when its tag says which kind it is."""
         tag, text = str(event.tag), self._whole_text(event.value, place)
         if not self._check_tag(event, _SCALAR_TAGS, place) or tag in {"!", _CORE + "str"}:
@@ -187,7 +187,7 @@ class _Reader:
             self._problems.add("bad_tag", place, f"{quoted(text)} is not what its tag `!!{name}` says.")
         return value
 
-    def _check_tag(self, event: yaml.NodeEvent, known: frozenset[str], place: Place) -> bool:
+    def _check_tag(self, event: yaml.NodeEvent, known: frozenset[str], place: SourcePosition) -> bool:
         tag = str(getattr(event, "tag", None) or "!")
         if tag == "!" or tag in known:
             return True
@@ -233,7 +233,7 @@ class _Reader:
             self._raise_height(anchored.height)
             self._add(anchored.tree.value, place)
 
-    def _next_place(self, event: yaml.Event) -> Place:
+    def _next_place(self, event: yaml.Event) -> SourcePosition:
         """Return the place of the value that an event begins; it cannot be where a key should stand."""
         if not self._open:
             return _at(None, None, event)
@@ -245,7 +245,7 @@ class _Reader:
             raise StopReading("bad_key", place, _ALIAS_KEY if type(event) is yaml.AliasEvent else _COMPLEX_KEY)
         return _at(container.place, container.key, event)
 
-    def _add(self, value: Value, place: Place, text_column: int | None = None) -> Tree:
+    def _add(self, value: Value, place: SourcePosition, text_column: int | None = None) -> Tree:
         self._values += 1
         if self._values > self._limits.values:
             message = f"The document has more than {self._limits.values} values, aliases written out."
@@ -272,11 +272,11 @@ class _Reader:
         if self._open and self._open[-1].height <= below:
             self._open[-1].height = below + 1
 
-    def _stop_deep(self, place: Place) -> NoReturn:
+    def _stop_deep(self, place: SourcePosition) -> NoReturn:
         message = f"The document nests deeper than {self._limits.depth} levels, aliases written out."
         raise StopReading("too_deep", place, message)
 
-    def _whole_text(self, text: str, place: Place) -> str:
+    def _whole_text(self, text: str, place: SourcePosition) -> str:
         """Refuse half characters, which PyYAML's own parser makes of escapes; libyaml refuses them itself."""
         if not text.isascii() and _SURROGATE(text):
             self._problems.add("bad_text", place, HALF_CHARACTER)
@@ -284,9 +284,11 @@ class _Reader:
         return text
 
 
-def _at(parent: Place | None, key: str | int | None, event: yaml.Event) -> Place:
+def _at(parent: SourcePosition | None, key: str | int | None, event: yaml.Event) -> SourcePosition:
     mark = event.start_mark
-    return Place(parent, key, mark.line + 1, mark.column + 1) if mark is not None else Place(parent, key)
+    return (
+        SourcePosition(parent, key, mark.line + 1, mark.column + 1) if mark is not None else SourcePosition(parent, key)
+    )
 
 
 def _text_column(event: yaml.ScalarEvent) -> int | None:
@@ -309,10 +311,10 @@ def _refuse_characters(text: str) -> None:
     match = _CHARACTERS(text)
     if match is not None:
         code, message = _about(match[0])
-        raise StopReading(code, Place(None, None, *line_and_column(text, match.start())), message)
+        raise StopReading(code, SourcePosition(None, None, *line_and_column(text, match.start())), message)
     for number, match in enumerate(_TAG_LINE.finditer(text), 1):
         if number > _MOST_TAG_LINES:
-            place = Place(None, None, *line_and_column(text, match.end() - 4))
+            place = SourcePosition(None, None, *line_and_column(text, match.end() - 4))
             raise StopReading("syntax", place, "Remove the `%TAG` lines: a definition needs none.")
 
 
@@ -332,7 +334,7 @@ def _about(character: str) -> tuple[str, str]:
     return "syntax", f"The control character U+{number:04X} cannot stand in YAML: write `{escape}` in double quotes."
 
 
-def _report_fault(text: str, error: Exception, place: Place, problems: Problems) -> None:
+def _report_fault(text: str, error: Exception, place: SourcePosition, problems: Problems) -> None:
     said, line, column, opened = "", place.line or 1, place.column or 1, place.line
     if isinstance(error, yaml.MarkedYAMLError):
         said = ", ".join(part for part in (error.context, error.problem) if part)
@@ -343,4 +345,4 @@ def _report_fault(text: str, error: Exception, place: Place, problems: Problems)
         opened = error.context_mark.line + 1 if error.context_mark else line
     message = yaml_faults.sentence(text, said or str(error), line, column, opened)
     code = "bad_tag" if "tag handle" in said else "syntax"
-    problems.add(code, Place(place.parent, place.key, line, column), message)
+    problems.add(code, SourcePosition(place.parent, place.key, line, column), message)

@@ -9,66 +9,66 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
 from layover.core.engine import gate
-from layover.core.engine.begin import begin, finish
+from layover.core.engine.activate import begin, finish
+from layover.core.engine.containers import close_scope, go_on, leaf_output
 from layover.core.engine.failures import cancel_points, error_of
-from layover.core.engine.movement import container_of
+from layover.core.engine.node_transitions import container_of
 from layover.core.engine.points import apply, next_answered
-from layover.core.engine.rounds import close_scope, go_on, leaf_output
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def advance(turn: Turn) -> None:
+def advance(context: DecisionContext) -> None:
     """Go on until the execution rests, waits for calls, or is closed, or has got as far as it may in one turn."""
-    state = turn.state
+    state = context.state
     while not (facts := state.facts).closed:
         if facts.gate != "open":
             if facts.gate == "pausing" and gate.has_drained(state):
-                gate.rest(turn)
+                gate.rest(context)
             return
-        if turn.settled:
-            _look_at_scope(turn, turn.settled.pop())
+        if context.settled:
+            _look_at_scope(context, context.settled.pop())
         elif state.queue.rows:
-            if len(turn.events) >= turn.most:
+            if len(context.events) >= context.most:
                 return  # all else is settled: whatever is told to the execution next goes on from here
-            begin(turn, state.queue.rows[state.counts.rows["first_ticket"]])
-        elif state.answered.rows and (point := next_answered(turn)) is not None:
-            apply(turn, point)
+            begin(context, state.queue.rows[state.counts.rows["first_ticket"]])
+        elif state.answered.rows and (point := next_answered(context)) is not None:
+            apply(context, point)
         else:
             return
 
 
-def look_everywhere(turn: Turn) -> None:
+def look_everywhere(context: DecisionContext) -> None:
     """Go on with whatever came to an end while the gate was closed."""
-    turn.settled.extend(sorted(turn.state.scopes.rows))
-    for name in sorted(name for name, node in turn.state.nodes.rows.items() if node.status == "entered"):
-        if not turn.state.facts.closed and turn.state.node(name).status == "entered":
-            go_on(turn, name)
+    context.settled.extend(sorted(context.state.scopes.rows))
+    for name in sorted(name for name, node in context.state.nodes.rows.items() if node.status == "entered"):
+        if not context.state.facts.closed and context.state.node(name).status == "entered":
+            go_on(context, name)
 
 
-def _look_at_scope(turn: Turn, path: str) -> None:
+def _look_at_scope(context: DecisionContext, path: str) -> None:
     """Close a scope whose nodes are all settled; where none is open, its container goes on."""
-    scope = turn.state.scopes.rows.get(path)
+    scope = context.state.scopes.rows.get(path)
     if scope is None:
         name = container_of(path)
-        if turn.state.node(name).status == "entered":
-            go_on(turn, name)
+        if context.state.node(name).status == "entered":
+            go_on(context, name)
     elif scope.open == 0:
         if path:
-            close_scope(turn, path)
+            close_scope(context, path)
         else:
-            _finish(turn)
+            _finish(context)
 
 
-def _finish(turn: Turn) -> None:
+def _finish(context: DecisionContext) -> None:
     """End the execution with what its last nodes give, if that can stand in an event."""
     try:
-        output = bounded(leaf_output(turn, ""), "What its last nodes give")
+        output = bounded(leaf_output(context, ""), "What its last nodes give")
     except ExpressionError as failure:
-        cancel_points(turn, "")
-        turn.emit(ev.ExecutionFailed(error=error_of(failure)))
+        cancel_points(context, "")
+        context.emit(ev.ExecutionFailed(error=error_of(failure)))
     else:
-        finish(turn, output)
+        finish(context, output)

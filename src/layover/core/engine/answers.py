@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.definitions.node_types import Approval, Form
-from layover.core.engine.doubt import ANSWER
-from layover.core.people import (
+from layover.core.approval_rules import (
     Accepted,
+    ApprovalRules,
     Decision,
     Person,
     Refusal,
     Repeated,
-    Rules,
     check_decision,
     may_decide,
     outcome,
 )
+from layover.core.definitions.node_types import Approval, Form
+from layover.core.engine.in_doubt import ANSWER
 from layover.core.schemas import misfits
 
 if TYPE_CHECKING:
+    from layover.core.approval_rules import Verdict
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Execution, Point
-    from layover.core.people import Verdict
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ def judge(point: Point, schema: object, answer: Answer) -> Refused | None:
         return Refused("already_answered", "It has been answered already.")
     if point.kind == "approval":
         return _approval_refusal(point, schema, answer)
-    refused = may_decide(point.rules or Rules(), _person(answer), ())
+    refused = may_decide(point.rules or ApprovalRules(), _person(answer), ())
     return _told(refused) if refused is not None else _misfit(schema, answer.data)
 
 
@@ -94,7 +94,7 @@ def reserve(point: Point, schema: object, answer: Answer, now: int) -> Refused |
     if decision is None:
         return point
     decisions = (*point.decisions, decision)
-    still_open = outcome(point.rules or Rules(), decisions) == "open"
+    still_open = outcome(point.rules or ApprovalRules(), decisions) == "open"
     if still_open:
         return replace(point, decisions=decisions)
     return replace(point, decisions=decisions, status="answered", answered_at=now)
@@ -128,7 +128,7 @@ def _approval_refusal(point: Point, schema: object, answer: Answer) -> Refused |
 
 def _verdict(point: Point, answer: Answer) -> Verdict:
     return check_decision(
-        point.rules or Rules(),
+        point.rules or ApprovalRules(),
         _person(answer),
         point.decisions,
         approved=bool(answer.approved),

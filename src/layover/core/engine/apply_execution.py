@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from layover.core.engine.apply_points import release_children
 from layover.core.engine.gate import calls_out
 from layover.core.engine.halting import take_up
-from layover.core.engine.movement import as_reached, forget_rounds, make_ready, open_scope, set_variables
+from layover.core.engine.node_transitions import as_reached, forget_rounds, make_ready, open_scope, set_variables
 from layover.core.engine.state import Execution, Scope
 
 if TYPE_CHECKING:

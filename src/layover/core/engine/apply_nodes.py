@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.core.engine.halting import halt_scope
-from layover.core.engine.movement import (
+from layover.core.engine.node_transitions import (
     drop_scope,
     forget_rounds,
     is_within,

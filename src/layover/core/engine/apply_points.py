@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from layover.core.approval_rules import ApprovalRules
 from layover.core.engine import events as ev
-from layover.core.engine.movement import move, take_off
+from layover.core.engine.node_transitions import move, take_off
 from layover.core.engine.state import PEOPLE, Execution, InBranch, InRound, Point
-from layover.core.people import Rules
 
 
 def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
@@ -94,14 +94,14 @@ def reminded(state: Execution, event: ev.PausePointReminded, _at: int) -> None:
 def escalated(state: Execution, event: ev.PausePointEscalated, _at: int) -> None:
     point = state.points[event.point]
     rules = replace(
-        point.rules or Rules(), escalated_users=event.users, escalated_roles=event.roles, escalation_ahead=False
+        point.rules or ApprovalRules(), escalated_users=event.users, escalated_roles=event.roles, escalation_ahead=False
     )
     _change_point(state, replace(point, rules=rules, escalate_at=None))
 
 
 def delegated(state: Execution, event: ev.PausePointDelegated, _at: int) -> None:
     point = state.points[event.point]
-    rules = point.rules or Rules()
+    rules = point.rules or ApprovalRules()
     rules = replace(rules, delegates=(*rules.delegates, (event.giver, event.taker)))
     _change_point(state, replace(point, rules=rules))
 

@@ -6,29 +6,29 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.approval_rules import ApprovalRules, Decision, outcome
 from layover.core.engine import events as ev
-from layover.core.people import Decision, Rules, outcome
 
 if TYPE_CHECKING:
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def settle_approval(turn: Turn, point_id: str, at: int | None = None) -> None:
+def settle_approval(context: DecisionContext, point_id: str, at: int | None = None) -> None:
     """Answer an approval whose decisions have come to something, be it that it can no longer be approved.
 
     The last of them was made `at`, if not just now.
     """
-    point = turn.state.points[point_id]
+    point = context.state.points[point_id]
     if point.kind != "approval":
         return
-    came_to = outcome(point.rules or Rules(), point.decisions)
+    came_to = outcome(point.rules or ApprovalRules(), point.decisions)
     if came_to == "open":
         return
     approved = came_to == "approved"
     by = point.decisions[-1].by if point.decisions else None
-    output = decision_output(turn.now if at is None else at, point.decisions, approved=approved, by=by)
+    output = decision_output(context.now if at is None else at, point.decisions, approved=approved, by=by)
     port = "approved" if approved else "rejected"
-    turn.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by, at=at))
+    context.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by, at=at))
 
 
 def decision_output(at: int, decisions: tuple[Decision, ...], *, approved: bool, by: str | None) -> dict[str, object]:

@@ -9,44 +9,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
-from layover.core.engine.begin import complete
-from layover.core.engine.doubt import ask_about, is_probing
+from layover.core.engine.activate import complete
 from layover.core.engine.failures import attempt_failed
+from layover.core.engine.in_doubt import ask_about, is_probing
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:
+def failed(
+    context: DecisionContext, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0
+) -> None:
     """Decide what follows a call that failed, or took too long."""
-    node = turn.state.node(name)
-    if node.doubt and is_probing(turn.state, name):
-        _cannot_tell(turn, name, error.message)
+    node = context.state.node(name)
+    if node.doubt and is_probing(context.state, name):
+        _cannot_tell(context, name, error.message)
         return
-    point = turn.state.points.get(node.point) if node.point else None
+    point = context.state.points.get(node.point) if node.point else None
     if point is not None:
         if point.status == "answered":
-            turn.emit(ev.NodeHandedOver(node=name))
+            context.emit(ev.NodeHandedOver(node=name))
             return
-        turn.emit(ev.PausePointCancelled(point=point.id, reason=error.message))
-    attempt_failed(turn, name, error, bases, jitter)
+        context.emit(ev.PausePointCancelled(point=point.id, reason=error.message))
+    attempt_failed(context, name, error, bases, jitter)
 
 
-def probed(turn: Turn, command: cmd.Probed) -> None:
+def probed(context: DecisionContext, command: cmd.Probed) -> None:
     """Take what is known of a lost call: its node is done, begins anew, or somebody is asked."""
     name = command.node
-    if not is_probing(turn.state, name):
+    if not is_probing(context.state, name):
         return
     if command.happened is None:
-        _cannot_tell(turn, name, command.problem)
+        _cannot_tell(context, name, command.problem)
         return
-    turn.emit(ev.NodeProbed(node=name, attempt=command.attempt, happened=command.happened))
+    context.emit(ev.NodeProbed(node=name, attempt=command.attempt, happened=command.happened))
     if command.happened:
-        complete(turn, name, command.output)
+        complete(context, name, command.output)
 
 
-def _cannot_tell(turn: Turn, name: str, problem: str) -> None:
-    attempt = turn.state.node(name).attempt
-    turn.emit(ev.NodeProbed(node=name, attempt=attempt, problem=problem))
-    ask_about(turn, name, problem)
+def _cannot_tell(context: DecisionContext, name: str, problem: str) -> None:
+    attempt = context.state.node(name).attempt
+    context.emit(ev.NodeProbed(node=name, attempt=attempt, problem=problem))
+    ask_about(context, name, problem)

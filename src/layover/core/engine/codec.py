@@ -188,7 +188,7 @@ def decode_state(data: bytes, plan: Plan) -> Execution:
     for name in TABLES:
         getattr(state, name).rows.update(getattr(snapshot, name))
     state.collected.rows.update(((container, key), row) for container, key, row in snapshot.collected)
-    state.journal.keep()
+    state.undo_log.keep()
     return state
 
 

@@ -14,9 +14,9 @@ import msgspec
 from layover.core.definitions.node_types import Call as CallNode
 from layover.core.definitions.node_types import ChildWorkflow, WaitSignal
 from layover.core.engine import events as ev
-from layover.core.engine.doubt import is_probing
 from layover.core.engine.gate import open_children
-from layover.core.engine.movement import scope_path
+from layover.core.engine.in_doubt import is_probing
+from layover.core.engine.node_transitions import scope_path
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.state import Point
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from layover.core.people import Decision, Rules
+from layover.core.approval_rules import ApprovalRules, Decision
 
 PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
 ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]
@@ -329,7 +329,7 @@ class PausePointOpened(Event, frozen=True, kw_only=True, tag="point_opened"):
     deadline: int | None = None
     on_deadline: str | None = None
     details: dict[str, object] = {}
-    rules: Rules | None = None
+    rules: ApprovalRules | None = None
     remind_at: tuple[int, ...] = ()
     escalate_at: int | None = None
     key: str = ""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from layover.core.engine import apply_execution as executions
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
+from layover.core.engine import apply_rewind, halting
 from layover.core.engine import events as ev
-from layover.core.engine import halting, rewinding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ def evolve(state: Execution, event: ev.AnyEvent, at: int) -> Execution:
     _APPLY[type(event)](state, event, at)
     counts = state.counts.rows
     seq = counts["seq"]
-    state.journal.note((counts, "seq", seq))  # as `count` does, which is not called here: it would be for every event
+    state.undo_log.note((counts, "seq", seq))  # as `count` does, which is not called here: it would be for every event
     counts["seq"] = seq + 1
     if state.timed:
         executions.count_active_time(state, at)
@@ -34,7 +34,7 @@ def fold(state: Execution, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Execut
     """Apply committed events, each with its time; there is no way back behind them."""
     for at, event in entries:
         evolve(state, event, at)
-    state.journal.keep()
+    state.undo_log.keep()
     return state
 
 
@@ -53,7 +53,7 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
         ev.ExecutionFailed: executions.execution_failed,
         ev.ExecutionCancelled: executions.cancelled,
         ev.ExecutionReopened: executions.reopened,
-        ev.NodeRewound: rewinding.rewound,
+        ev.NodeRewound: apply_rewind.rewound,
         ev.NodeScheduled: nodes.scheduled,
         ev.NodeStarted: nodes.node_started,
         ev.NodeCheckpointed: nodes.checkpointed,

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from layover.core.definitions.node_types import Loop, Parallel, WorkingNode
 from layover.core.engine import events as ev
-from layover.core.engine.going_back import can_go_back, give_up, go_back, is_behind
-from layover.core.engine.movement import open_scopes, points_in, scopes_within
+from layover.core.engine.node_transitions import open_scopes, points_in, scopes_within
+from layover.core.engine.rewind import can_go_back, give_up, go_back, is_behind
 from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
 
 if TYPE_CHECKING:
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.expressions import ExpressionError
 
 
@@ -25,14 +25,16 @@ def error_of(failure: ExpressionError) -> ev.Error:
     return ev.Error(code=failure.code, type="ExpressionError", message=failure.message, retryable=False)
 
 
-def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0) -> None:
+def attempt_failed(
+    context: DecisionContext, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0
+) -> None:
     """Decide what follows a failed attempt of a node that calls something."""
-    planned, node = turn.state.planned(name), turn.state.node(name)
+    planned, node = context.state.planned(name), context.state.node(name)
     retry = planned.node.retry if isinstance(planned.node, WorkingNode) else None
     error = replace(error, attempt=node.attempt, context_id=name)
     failures = node.failures + 1
     if retry is None:
-        fail(turn, name, error)
+        fail(context, name, error)
         return
     failure = Failure(
         code=error.code,
@@ -44,99 +46,105 @@ def attempt_failed(turn: Turn, name: str, error: ev.Error, bases: tuple[str, ...
     )
     retryable = is_retryable(retry, failure)
     if retryable and not is_exhausted(retry, failures):
-        at = turn.now + delay_before(retry, failures, jitter)
-        turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at))
+        at = context.now + delay_before(retry, failures, jitter)
+        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at))
     elif retryable and retry.on_exhausted == "pause":
-        turn.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True))
+        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True))
     else:
-        fail(turn, name, error)
+        fail(context, name, error)
 
 
-def fail(turn: Turn, name: str, error: ev.Error, *, caught: bool = True) -> None:
+def fail(context: DecisionContext, name: str, error: ev.Error, *, caught: bool = True) -> None:
     """Decide a final failure: it leaves by the error port, is passed over, or fails the scope that it is in.
 
     What is not to be `caught` by its own node (a rejection that nobody wired) takes the scope with it in any case. If
     nothing around takes care of it either, the execution fails at once and its scopes stay as they are, so that it can
     be taken up again exactly here.
     """
-    waiting = turn.state.points.get(turn.state.node(name).point)
+    waiting = context.state.points.get(context.state.node(name).point)
     if waiting is not None:  # its call cannot be made again, so nobody will reply
-        give_up(turn, waiting, error.message)
+        give_up(context, waiting, error.message)
     while True:
-        port = _way_out(turn, name) if caught else None
+        port = _way_out(context, name) if caught else None
         error = replace(error, context_id=error.context_id or name)
-        turn.emit(ev.NodeFailed(node=name, error=error, attempt=turn.state.node(name).attempt, port=port))
-        path = turn.scope_of(name)
+        context.emit(ev.NodeFailed(node=name, error=error, attempt=context.state.node(name).attempt, port=port))
+        path = context.scope_of(name)
         if port is not None:
-            turn.settled.append(path)
+            context.settled.append(path)
             return
-        if not _is_taken_care_of(turn, path):
-            _fail_execution(turn, name, error)
+        if not _is_taken_care_of(context, path):
+            _fail_execution(context, name, error)
             return
-        container = fail_scope(turn, path, error)
+        container = fail_scope(context, path, error)
         if container is None:
             return
         name, caught = container, True
 
 
-def _fail_execution(turn: Turn, name: str, error: ev.Error) -> None:
+def _fail_execution(context: DecisionContext, name: str, error: ev.Error) -> None:
     """Fail the execution, or ask again whoever gave the answer that led here, if the workflow wants that."""
-    answered = turn.state.facts.answered
-    wanted = turn.state.plan.definition.settings.on_resume_failure == "reopen"
-    if wanted and answered and answered != name and can_go_back(turn, answered) and is_behind(turn, name, answered):
-        go_back(turn, answered, f"What followed the answer failed: {error.message}", error=error)
+    answered = context.state.facts.answered
+    wanted = context.state.plan.definition.settings.on_resume_failure == "reopen"
+    if (
+        wanted
+        and answered
+        and answered != name
+        and can_go_back(context, answered)
+        and is_behind(context, name, answered)
+    ):
+        go_back(context, answered, f"What followed the answer failed: {error.message}", error=error)
         return
-    cancel_points(turn, "")
-    turn.emit(ev.ExecutionFailed(error=error, node=name))
+    cancel_points(context, "")
+    context.emit(ev.ExecutionFailed(error=error, node=name))
 
 
-def _way_out(turn: Turn, name: str) -> str | None:
+def _way_out(context: DecisionContext, name: str) -> str | None:
     """Return the port by which a failed node leaves, if it does."""
-    planned = turn.state.planned(name)
+    planned = context.state.planned(name)
     if planned.targets("error"):
         return "error"
     return "done" if planned.node.on_error == "continue" else None
 
 
-def _is_taken_care_of(turn: Turn, path: str) -> bool:
+def _is_taken_care_of(context: DecisionContext, path: str) -> bool:
     """Return whether a container around a scope does something about a failure in it."""
     while path:
-        container = turn.state.scopes[path].node
-        node = turn.state.planned(container).node
+        container = context.state.scopes[path].node
+        node = context.state.planned(container).node
         if isinstance(node, Parallel) and node.on_failure != "fail_fast":
             return True
-        if _way_out(turn, container) is not None:
+        if _way_out(context, container) is not None:
             return True
-        path = turn.scope_of(container)
+        path = context.scope_of(container)
     return False
 
 
-def fail_scope(turn: Turn, path: str, error: ev.Error) -> str | None:
+def fail_scope(context: DecisionContext, path: str, error: ev.Error) -> str | None:
     """Close a scope that failed; return its container if that fails with it at once."""
-    scope = turn.state.scopes[path]
-    container = turn.state.planned(scope.node).node
-    cancel_points(turn, path)
-    turn.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="failed", error=error))
+    scope = context.state.scopes[path]
+    container = context.state.planned(scope.node).node
+    cancel_points(context, path)
+    context.emit(ev.ScopeClosed(node=scope.node, key=scope.key, end="failed", error=error))
     if isinstance(container, Loop):
         return scope.node
     if isinstance(container, Parallel) and container.on_failure == "fail_fast":
-        cancel_scopes(turn, scope.node)
+        cancel_scopes(context, scope.node)
         return scope.node
-    turn.settled.append(path)
+    context.settled.append(path)
     return None
 
 
-def cancel_scopes(turn: Turn, container: str) -> None:
+def cancel_scopes(context: DecisionContext, container: str) -> None:
     """Close every scope of a container that is still at work."""
-    open_ones = [(path, turn.state.scopes[path].key) for path in open_scopes(turn.state, container)]
+    open_ones = [(path, context.state.scopes[path].key) for path in open_scopes(context.state, container)]
     for path, key in sorted(open_ones, key=lambda pair: str(pair[1])):
-        cancel_points(turn, path)
-        turn.emit(ev.ScopeClosed(node=container, key=key, end="cancelled"))
+        cancel_points(context, path)
+        context.emit(ev.ScopeClosed(node=container, key=key, end="cancelled"))
 
 
-def cancel_points(turn: Turn, path: str, reason: str = "") -> None:
+def cancel_points(context: DecisionContext, path: str, reason: str = "") -> None:
     """Cancel every pause point in a scope and in the scopes within it."""
-    state = turn.state
+    state = context.state
     found = points_in(state, (path, *scopes_within(state, path))) if path else state.points.rows
     for point in sorted(found):
-        give_up(turn, state.points[point], reason)
+        give_up(context, state.points[point], reason)

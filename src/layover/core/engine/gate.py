@@ -12,8 +12,8 @@ from layover.core.engine import events as ev
 from layover.core.engine.state import CALLING
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution, Point
-    from layover.core.engine.turn import Turn
 
 
 def has_drained(state: Execution) -> bool:
@@ -22,9 +22,9 @@ def has_drained(state: Execution) -> bool:
     return not counts["calls"] and not counts["children"]
 
 
-def rest(turn: Turn) -> None:
+def rest(context: DecisionContext) -> None:
     """Decide that the execution is paused; what has not come to rest by now is in doubt."""
-    turn.emit(ev.ExecutionPaused(fates=_fates(turn.state), order=turn.state.facts.order))
+    context.emit(ev.ExecutionPaused(fates=_fates(context.state), order=context.state.facts.order))
 
 
 def calls_out(state: Execution) -> tuple[str, ...]:

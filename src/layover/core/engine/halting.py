@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import Call, Parallel
-from layover.core.engine.movement import (
+from layover.core.engine.node_transitions import (
     as_reached,
     drop_scope,
     keys_of,

@@ -10,22 +10,22 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from layover.core.approval_rules import ApprovalRules, Person, Refusal, check_delegation
 from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
+from layover.core.engine.activate import attempt, complete, user_names
 from layover.core.engine.answers import decision_of, refusal, schema_problem
 from layover.core.engine.approvals import decision_output, settle_approval
-from layover.core.engine.begin import attempt, complete, user_names
 from layover.core.engine.failures import TIMEOUT, attempt_failed, error_of, fail
-from layover.core.engine.going_back import call_out, give_up
-from layover.core.engine.movement import variable_scope
+from layover.core.engine.node_transitions import variable_scope
+from layover.core.engine.rewind import call_out, give_up
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError
-from layover.core.people import Person, Refusal, Rules, check_delegation
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution, Point
-    from layover.core.engine.turn import Turn
 
 # Each beat is an event, so not every one of them is worth writing.
 _MOST_BEATS = 4
@@ -35,75 +35,75 @@ _SILENT = ev.Error(
 _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
 
-def answer(turn: Turn, command: cmd.Answer) -> None:
+def answer(context: DecisionContext, command: cmd.Answer) -> None:
     """Record what a person says; what is refused or said before changes nothing.
 
     It counts when it is read, so whether a deadline came first is not asked of the moment at which it was said.
     """
-    if refusal(turn.state, command) is not None:
+    if refusal(context.state, command) is not None:
         return
-    point = turn.state.points[command.point]
-    at = command.at if command.at != turn.now else None
+    point = context.state.points[command.point]
+    at = command.at if command.at != context.now else None
     if point.kind == "form":
-        turn.emit(
+        context.emit(
             ev.PausePointAnswered(
                 point=point.id, output=command.data, by=command.by, at=at, variables=command.variables
             )
         )
         return
-    decision = decision_of(point, command, turn.now if at is None else at)
+    decision = decision_of(point, command, context.now if at is None else at)
     if decision is None:
         return
-    turn.emit(ev.PausePointDecided(point=point.id, decision=decision, variables=command.variables))
-    settle_approval(turn, point.id, at)
+    context.emit(ev.PausePointDecided(point=point.id, decision=decision, variables=command.variables))
+    settle_approval(context, point.id, at)
 
 
-def delegate(turn: Turn, command: cmd.Delegate) -> None:
+def delegate(context: DecisionContext, command: cmd.Delegate) -> None:
     """Let another person act in somebody's place."""
-    point = turn.state.points.get(command.point)
+    point = context.state.points.get(command.point)
     if point is None or point.status != "open" or point.kind != "approval":
         return
     person = Person(command.by, command.roles)
-    found = check_delegation(point.rules or Rules(), person, point.decisions, command.to)
-    if not isinstance(found, Refusal) and found not in (point.rules or Rules()).delegates:
-        turn.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
+    found = check_delegation(point.rules or ApprovalRules(), person, point.decisions, command.to)
+    if not isinstance(found, Refusal) and found not in (point.rules or ApprovalRules()).delegates:
+        context.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
 
 
-def report(turn: Turn, command: cmd.Report) -> None:
+def report(context: DecisionContext, command: cmd.Report) -> None:
     """Take what a callback or a child came to."""
-    point = turn.state.points.get(command.point)
+    point = context.state.points.get(command.point)
     if point is not None and point.status == "open" and point.kind in ("callback", "child"):
-        turn.emit(ev.PausePointAnswered(point=point.id, output=command.output, error=command.error))
-        if turn.state.node(point.node).status == "queued":  # who has replied need not be called once more
-            turn.emit(ev.NodeHandedOver(node=point.node))
+        context.emit(ev.PausePointAnswered(point=point.id, output=command.output, error=command.error))
+        if context.state.node(point.node).status == "queued":  # who has replied need not be called once more
+            context.emit(ev.NodeHandedOver(node=point.node))
 
 
-def beat(turn: Turn, command: cmd.Beat) -> None:
+def beat(context: DecisionContext, command: cmd.Beat) -> None:
     """Note that whoever is to call back is still at it; one that comes soon after the last changes nothing."""
-    point = turn.state.points.get(command.point)
+    point = context.state.points.get(command.point)
     if point is None or point.status != "open" or point.beat_by is None:
         return
-    node = turn.state.planned(point.node).node
+    node = context.state.planned(point.node).node
     length = (node.heartbeat if isinstance(node, Callback) else None) or 0
-    beat_by = turn.now + length
+    beat_by = context.now + length
     if _MOST_BEATS * (beat_by - point.beat_by) >= length:
-        turn.emit(ev.PausePointBeat(point=point.id, beat_by=beat_by))
+        context.emit(ev.PausePointBeat(point=point.id, beat_by=beat_by))
 
 
-def hold(turn: Turn, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
+def hold(context: DecisionContext, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
     """Note whether a child that is waited for is paused.
 
     Behind a closed gate only the answer to this very pause counts: whatever else a child has said may have been
     overtaken by what it was told since.
     """
-    point = turn.state.points.get(command.point)
+    point = context.state.points.get(command.point)
     if point is None or not point.child:
         return
     if isinstance(command, cmd.ChildPaused):
-        if not point.held and _is_of_this_pause(turn.state, command.order):
-            turn.emit(ev.PausePointHeld(point=point.id))
-    elif point.held and turn.state.facts.gate != "pausing":  # it has answered, and goes on for reasons of its own
-        turn.emit(ev.PausePointReleased(point=point.id))
+        if not point.held and _is_of_this_pause(context.state, command.order):
+            context.emit(ev.PausePointHeld(point=point.id))
+    elif point.held and context.state.facts.gate != "pausing":  # it has answered, and goes on for reasons of its own
+        context.emit(ev.PausePointReleased(point=point.id))
 
 
 def _is_of_this_pause(state: Execution, order: int) -> bool:
@@ -111,81 +111,81 @@ def _is_of_this_pause(state: Execution, order: int) -> bool:
     return order == (facts.pauses if facts.gate != "open" else 0)
 
 
-def cancel_point(turn: Turn, command: cmd.CancelPoint) -> None:
+def cancel_point(context: DecisionContext, command: cmd.CancelPoint) -> None:
     """Give up a point: its node fails, and an error port can take care of it."""
-    point = turn.state.points.get(command.point)
+    point = context.state.points.get(command.point)
     if point is not None:
-        give_up(turn, point, command.reason, command.by)
+        give_up(context, point, command.reason, command.by)
         message = command.reason or "The pause was cancelled."
-        fail(turn, point.node, ev.Error(code="pause_cancelled", message=message, retryable=False))
+        fail(context, point.node, ev.Error(code="pause_cancelled", message=message, retryable=False))
 
 
-def next_answered(turn: Turn) -> Point | None:
+def next_answered(context: DecisionContext) -> Point | None:
     """Return the answer that may be applied now, if there is one."""
-    state = turn.state
+    state = context.state
     sequential = state.plan.definition.settings.resume == "sequential"
     if not state.answered.rows or (sequential and state.busy):
         return None
     return state.points[state.answered[state.counts["first_answer"]]]
 
 
-def apply(turn: Turn, point: Point) -> None:
+def apply(context: DecisionContext, point: Point) -> None:
     """Go on from a point that has been answered."""
-    turn.emit(ev.PausePointApplied(point=point.id, call=call_out(turn, point)))
+    context.emit(ev.PausePointApplied(point=point.id, call=call_out(context, point)))
     if point.variables:
-        _set_variables(turn, point)
+        _set_variables(context, point)
     if point.doubt:
-        _settle_doubt(turn, point)
+        _settle_doubt(context, point)
     elif point.key:
-        run_on(turn, point, point.output)
+        run_on(context, point, point.output)
     elif point.error is not None:
-        attempt_failed(turn, point.node, point.error)
+        attempt_failed(context, point.node, point.error)
     else:
-        _leave(turn, point.node, point.port, point.output)
+        _leave(context, point.node, point.port, point.output)
 
 
-def _set_variables(turn: Turn, point: Point) -> None:
+def _set_variables(context: DecisionContext, point: Point) -> None:
     """Set what an answer brought: in the execution, as a resume does, and where what follows in a branch reads it."""
-    scopes = dict.fromkeys(("", variable_scope(turn.state, turn.scope_of(point.node))))
+    scopes = dict.fromkeys(("", variable_scope(context.state, context.scope_of(point.node))))
     for scope in scopes:
-        turn.emit(ev.VariableSet(scope=scope, values=point.variables))
+        context.emit(ev.VariableSet(scope=scope, values=point.variables))
 
 
-def _settle_doubt(turn: Turn, point: Point) -> None:
+def _settle_doubt(context: DecisionContext, point: Point) -> None:
     """Go on with a node as somebody said: its lost call had its effect, or is made again."""
     said = cast("dict[str, object]", point.output)
     if said["happened"]:
-        complete(turn, point.node, said.get("output"))
+        complete(context, point.node, said.get("output"))
     else:
-        attempt(turn, point.node, turn.state.planned(point.node), "recovered")
+        attempt(context, point.node, context.state.planned(point.node), "recovered")
 
 
-def run_on(turn: Turn, point: Point, value: object) -> None:
+def run_on(context: DecisionContext, point: Point, value: object) -> None:
     """Record what a function asked for and run it again: this time it finds the value under its key."""
-    turn.emit(ev.NodeRecorded(node=point.node, key=point.key, value=value))
-    attempt(turn, point.node, turn.state.planned(point.node), "answered")
+    context.emit(ev.NodeRecorded(node=point.node, key=point.key, value=value))
+    attempt(context, point.node, context.state.planned(point.node), "answered")
 
 
-def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
+def rest(context: DecisionContext, command: cmd.Ask | cmd.Sleep) -> None:
     """Let a running function rest at a point of its own; what it has recorded before is not asked again."""
-    if command.key in turn.state.node(command.node).journal:
+    if command.key in context.state.node(command.node).journal:
         return
     if isinstance(command, cmd.Ask) and (problem := schema_problem(command.schema)) is not None:
         error = ev.Error(code="bad_schema", message=f"Its question `{command.key}`: {problem}", retryable=False)
-        attempt_failed(turn, command.node, error)
+        attempt_failed(context, command.node, error)
         return
     if isinstance(command, cmd.Sleep):
         kind: ev.PointKind = "timer"
-        deadline: int | None = turn.now + command.length_ms
+        deadline: int | None = context.now + command.length_ms
         details: dict[str, object] = {}
     else:
         kind = "form"
-        deadline = turn.now + command.deadline_ms if command.deadline_ms is not None else None
+        deadline = context.now + command.deadline_ms if command.deadline_ms is not None else None
         details = {"title": command.title, "schema": command.schema}
-    turn.emit(
+    context.emit(
         ev.PausePointOpened(
             node=command.node,
-            point=turn.new_id(),
+            point=context.new_id(),
             kind=kind,
             key=command.key,
             deadline=deadline,
@@ -195,77 +195,77 @@ def rest(turn: Turn, command: cmd.Ask | cmd.Sleep) -> None:
     )
 
 
-def come_due(turn: Turn, point: Point) -> None:
+def come_due(context: DecisionContext, point: Point) -> None:
     """Do what time has to do at a point: remind, ask more people, give up who is silent, or let the deadline decide."""
-    if _is_silent(turn, point):
-        turn.emit(ev.PausePointExpired(point=point.id, call=call_out(turn, point)))
-        attempt_failed(turn, point.node, _SILENT)
-    elif point.deadline is not None and point.deadline <= turn.now:
-        expire(turn, point)
-    elif point.escalate_at is not None and point.escalate_at <= turn.now:
-        _escalate(turn, point)
+    if _is_silent(context, point):
+        context.emit(ev.PausePointExpired(point=point.id, call=call_out(context, point)))
+        attempt_failed(context, point.node, _SILENT)
+    elif point.deadline is not None and point.deadline <= context.now:
+        expire(context, point)
+    elif point.escalate_at is not None and point.escalate_at <= context.now:
+        _escalate(context, point)
     else:
-        turn.emit(ev.PausePointReminded(point=point.id, number=point.reminded + 1))
+        context.emit(ev.PausePointReminded(point=point.id, number=point.reminded + 1))
 
 
-def _is_silent(turn: Turn, point: Point) -> bool:
+def _is_silent(context: DecisionContext, point: Point) -> bool:
     """Return whether a heartbeat is due, and was before the deadline."""
-    if point.beat_by is None or point.beat_by > turn.now:
+    if point.beat_by is None or point.beat_by > context.now:
         return False
     return point.deadline is None or point.beat_by < point.deadline
 
 
-def expire(turn: Turn, point: Point) -> None:
+def expire(context: DecisionContext, point: Point) -> None:
     """Decide what a passed deadline means."""
-    turn.emit(ev.PausePointExpired(point=point.id, child=point.child, call=call_out(turn, point)))
+    context.emit(ev.PausePointExpired(point=point.id, child=point.child, call=call_out(context, point)))
     if point.key and point.kind == "timer":
-        run_on(turn, point, None)
+        run_on(context, point, None)
         return
     match point.on_deadline:
         case "partial":
-            _complete_partly(turn, point)
+            _complete_partly(context, point)
         case None | "continue":
-            complete(turn, point.node, None)
+            complete(context, point.node, None)
         case "approve" | "reject":
             approved = point.on_deadline == "approve"
-            output = decision_output(turn.now, point.decisions, approved=approved, by=None)
-            _leave(turn, point.node, "approved" if approved else "rejected", output)
+            output = decision_output(context.now, point.decisions, approved=approved, by=None)
+            _leave(context, point.node, "approved" if approved else "rejected", output)
         case "expired":
-            _leave(turn, point.node, "expired", None)
+            _leave(context, point.node, "expired", None)
         case "timeout":
-            attempt_failed(turn, point.node, TIMEOUT)
+            attempt_failed(context, point.node, TIMEOUT)
         case _:
             message = "The deadline passed without an answer."
-            fail(turn, point.node, ev.Error(code="deadline_passed", message=message, retryable=False))
+            fail(context, point.node, ev.Error(code="deadline_passed", message=message, retryable=False))
 
 
-def _complete_partly(turn: Turn, point: Point) -> None:
+def _complete_partly(context: DecisionContext, point: Point) -> None:
     """Go on with what has come, if that can stand in an event."""
     try:
-        complete(turn, point.node, bounded(point.received or None, "What it received"))
+        complete(context, point.node, bounded(point.received or None, "What it received"))
     except ExpressionError as failure:
-        fail(turn, point.node, error_of(failure))
+        fail(context, point.node, error_of(failure))
 
 
-def _escalate(turn: Turn, point: Point) -> None:
+def _escalate(context: DecisionContext, point: Point) -> None:
     """Ask more people; a name that cannot be worked out is left out rather than keeping the others waiting."""
-    planned = turn.state.planned(point.node)
+    planned = context.state.planned(point.node)
     found: dict[str, list[str]] = {"users": [], "roles": []}
     for field in planned.fillings:
         if field.startswith(("escalate.to.users.", "escalate.to.roles.")):
             with suppress(ExpressionError):
-                found[field.split(".")[2]].append(turn.text(point.node, planned, field))
+                found[field.split(".")[2]].append(context.text(point.node, planned, field))
         elif field == "escalate.to.expression":
             with suppress(ExpressionError):
-                found["users"].extend(user_names(turn, point.node, planned, field))
-    turn.emit(ev.PausePointEscalated(point=point.id, users=tuple(found["users"]), roles=tuple(found["roles"])))
+                found["users"].extend(user_names(context, point.node, planned, field))
+    context.emit(ev.PausePointEscalated(point=point.id, users=tuple(found["users"]), roles=tuple(found["roles"])))
 
 
-def _leave(turn: Turn, name: str, port: str, output: object) -> None:
+def _leave(context: DecisionContext, name: str, port: str, output: object) -> None:
     """Leave by a port; a rejection or an expiry that nobody wired fails what the node is in."""
     code = _UNWIRED.get(port)
-    if code is not None and not turn.state.planned(name).targets(port):
+    if code is not None and not context.state.planned(name).targets(port):
         message = "The request was rejected." if port == "rejected" else "The time to answer has passed."
-        fail(turn, name, ev.Error(code=code, message=message, retryable=False), caught=False)
+        fail(context, name, ev.Error(code=code, message=message, retryable=False), caught=False)
         return
-    complete(turn, name, output, port)
+    complete(context, name, output, port)

@@ -12,8 +12,8 @@ from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Point
-    from layover.core.engine.turn import Turn
 
 
 def awaited_signals(point: Point) -> tuple[tuple[str, str], ...]:
@@ -26,12 +26,12 @@ def awaited_signals(point: Point) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(pairs))
 
 
-def deliver(turn: Turn, command: cmd.Deliver) -> None:
+def deliver(context: DecisionContext, command: cmd.Deliver) -> None:
     """Take a signal at the point that it is meant for, or wherever the execution waits for it."""
-    points = turn.state.points.rows
+    points = context.state.points.rows
     wanted = [command.point] if command.point else sorted(id_ for id_, one in points.items() if _awaits(one, command))
     for point in wanted:
-        _take(turn, point, command)
+        _take(context, point, command)
 
 
 def _awaits(point: Point, command: cmd.Deliver) -> bool:
@@ -44,12 +44,12 @@ def _awaits(point: Point, command: cmd.Deliver) -> bool:
     return (command.name, command.key) in awaited_signals(point)
 
 
-def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
+def _take(context: DecisionContext, point_id: str, command: cmd.Deliver) -> None:
     """Take a signal that a point waits for; one that has come before, or does not pass the filter, changes nothing."""
-    point = turn.state.points.get(point_id)
+    point = context.state.points.get(point_id)
     if point is None or point.status != "open" or point.kind != "signal":
         return
-    node = turn.state.planned(point.node).node
+    node = context.state.planned(point.node).node
     if not isinstance(node, WaitSignal) or any(seen.get("id") == command.id for seen in point.received.values()):
         return
     signal: dict[str, object] = {
@@ -57,39 +57,39 @@ def _take(turn: Turn, point_id: str, command: cmd.Deliver) -> None:
         "name": command.name,
         "key": command.key,
         "data": command.data,
-        "at": turn.now if command.at is None else command.at,
+        "at": context.now if command.at is None else command.at,
     }
-    alias = _alias(turn, point, node, signal)
+    alias = _alias(context, point, node, signal)
     if alias is None:
         return
-    turn.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
-    received = turn.state.points[point.id].received
+    context.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
+    received = context.state.points[point.id].received
     if _has_all_it_needs(node, received):
         try:  # one signal was bounded when it came in: only what several bring together may be too much
             output = bounded(received, "What it received") if node.signals else signal
-            turn.emit(ev.PausePointAnswered(point=point.id, output=output))
+            context.emit(ev.PausePointAnswered(point=point.id, output=output))
         except ExpressionError as failure:
-            turn.emit(ev.PausePointAnswered(point=point.id, error=error_of(failure)))
+            context.emit(ev.PausePointAnswered(point=point.id, error=error_of(failure)))
 
 
-def _alias(turn: Turn, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
+def _alias(context: DecisionContext, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
     """Return under which name a signal is received, or None if it is not one of those that are awaited."""
     wanted = [(one.alias, f"signals.{index}.") for index, one in enumerate(node.signals)] or [("", "")]
     for alias, prefix in wanted:
         if alias in point.received:
             continue
         name, key = point.details.get(f"{prefix}signal"), point.details.get(f"{prefix}key")
-        if name == signal["name"] and key == signal["key"] and _passes(turn, point, f"{prefix}filter", signal):
+        if name == signal["name"] and key == signal["key"] and _passes(context, point, f"{prefix}filter", signal):
             return alias
     return None
 
 
-def _passes(turn: Turn, point: Point, field: str, signal: dict[str, object]) -> bool:
-    planned = turn.state.planned(point.node)
+def _passes(context: DecisionContext, point: Point, field: str, signal: dict[str, object]) -> bool:
+    planned = context.state.planned(point.node)
     if field not in planned.expressions:
         return True
     try:
-        return turn.holds(turn.scope_of(point.node), point.node, planned, field, {"signal": signal})
+        return context.holds(context.scope_of(point.node), point.node, planned, field, {"signal": signal})
     except ExpressionError:
         return False  # a filter that cannot be answered for this signal does not let it pass
 

@@ -8,13 +8,13 @@ from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
-    from layover.core.engine.turn import Turn
+    from layover.core.engine.decision_context import DecisionContext
 
 
-def create(turn: Turn, command: cmd.Create) -> None:
+def create(context: DecisionContext, command: cmd.Create) -> None:
     """Begin an execution, or let it wait for its start; whoever begins it at once drives its first leg."""
-    plan = turn.state.plan
-    turn.emit(
+    plan = context.state.plan
+    context.emit(
         ev.ExecutionCreated(
             id=command.id,
             workflow=plan.definition.name,
@@ -34,27 +34,27 @@ def create(turn: Turn, command: cmd.Create) -> None:
         )
     )
     if command.paused:
-        turn.emit(ev.ExecutionPausing(reason=command.paused, by=command.paused_by))
-    if command.instance and _may_start(turn):
-        turn.emit(ev.LegStarted(cause="created", instance=command.instance))
-    start(turn)
+        context.emit(ev.ExecutionPausing(reason=command.paused, by=command.paused_by))
+    if command.instance and _may_start(context):
+        context.emit(ev.LegStarted(cause="created", instance=command.instance))
+    start(context)
 
 
-def admit(turn: Turn) -> None:
+def admit(context: DecisionContext) -> None:
     """Hold an execution no longer; behind a closed gate it starts when that opens."""
-    if turn.state.facts.hold:
-        turn.emit(ev.ExecutionAdmitted())
-        start(turn)
+    if context.state.facts.hold:
+        context.emit(ev.ExecutionAdmitted())
+        start(context)
 
 
-def start(turn: Turn) -> None:
+def start(context: DecisionContext) -> None:
     """Start an execution that has not begun, if nothing stands against it."""
-    if _may_start(turn):
-        turn.emit(ev.ExecutionStarted())
+    if _may_start(context):
+        context.emit(ev.ExecutionStarted())
 
 
-def _may_start(turn: Turn) -> bool:
-    facts = turn.state.facts
+def _may_start(context: DecisionContext) -> bool:
+    facts = context.state.facts
     if facts.started_at or facts.closed or facts.hold or facts.gate != "open":
         return False
-    return facts.start_at is None or facts.start_at <= turn.now
+    return facts.start_at is None or facts.start_at <= context.now

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
+from layover.core.approval_rules import ApprovalRules, Decision
 from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
-from layover.core.engine.tables import Journal, Table
+from layover.core.engine.tables import Table, UndoLog
 from layover.core.engine.timers import Timers
 from layover.core.ids import child_id, may_live_again
-from layover.core.people import Decision, Rules
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
@@ -122,7 +122,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     deadline: int | None = None
     on_deadline: str | None = None
     details: dict[str, object] = {}
-    rules: Rules | None = None
+    rules: ApprovalRules | None = None
     decisions: tuple[Decision, ...] = ()
     received: dict[str, dict[str, object]] = {}
     key: str = ""
@@ -212,7 +212,6 @@ class Execution:
         "collected",
         "counts",
         "halted",
-        "journal",
         "nodes",
         "plan",
         "points",
@@ -220,22 +219,23 @@ class Execution:
         "scopes",
         "timed",
         "timers",
+        "undo_log",
     )
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.timed = plan.definition.settings.timeout is not None
-        self.journal = Journal()
-        self._facts: Table[str, Facts] = Table(self.journal, {"": Facts()})
-        self.counts: Table[Count, int] = Table(self.journal, dict.fromkeys(COUNTS, 0))
-        self.scopes: Table[str, Scope] = Table(self.journal)
-        self.nodes: Table[str, NodeState] = Table(self.journal)
-        self.points: Table[str, Point] = Table(self.journal)
-        self.collected: Table[tuple[str, int | str], Collected] = Table(self.journal)
-        self.halted: Table[str, Halted] = Table(self.journal)
-        self.queue: Table[int, str] = Table(self.journal)
-        self.answered: Table[int, str] = Table(self.journal)
-        self.timers = Timers(self.journal)
+        self.undo_log = UndoLog()
+        self._facts: Table[str, Facts] = Table(self.undo_log, {"": Facts()})
+        self.counts: Table[Count, int] = Table(self.undo_log, dict.fromkeys(COUNTS, 0))
+        self.scopes: Table[str, Scope] = Table(self.undo_log)
+        self.nodes: Table[str, NodeState] = Table(self.undo_log)
+        self.points: Table[str, Point] = Table(self.undo_log)
+        self.collected: Table[tuple[str, int | str], Collected] = Table(self.undo_log)
+        self.halted: Table[str, Halted] = Table(self.undo_log)
+        self.queue: Table[int, str] = Table(self.undo_log)
+        self.answered: Table[int, str] = Table(self.undo_log)
+        self.timers = Timers(self.undo_log)
         self._graphs: dict[str, PlannedGraph] = {"": plan.graph}  # found again by their paths: no part of the state
 
     @property
@@ -251,7 +251,7 @@ class Execution:
         """Add to a count."""
         rows = self.counts.rows
         was = rows[name]
-        self.journal.note((rows, name, was))
+        self.undo_log.note((rows, name, was))
         rows[name] = was + by
 
     def node(self, context_id: str) -> NodeState:

@@ -1,7 +1,7 @@
 """Tables that can go back.
 
 The state of an execution is a handful of tables. While a command is decided, events are applied to the very state, so
-that each step sees the one before it; every write is noted in a shared journal. Afterwards the journal is either
+that each step sees the one before it; every write is noted in a shared undo log. Afterwards the undo log is either
 forgotten (the events were committed) or played backwards (they were not, or somebody only wanted to know). So deciding
 costs what changes, never what exists, and yet leaves no trace until it is told to.
 """
@@ -17,7 +17,7 @@ _ABSENT: Final = object()
 Overwritten: TypeAlias = tuple[dict[Any, Any], Any, Any]
 
 
-class Journal:
+class UndoLog:
     """What was overwritten since the last mark, newest last: rows, a key, and what stood under it.
 
     Every write comes through here, so `note` is the list's own method and not one that calls it.
@@ -54,9 +54,9 @@ class Table(Generic[K, V]):
 
     __slots__ = ("_note", "rows")
 
-    def __init__(self, journal: Journal, rows: dict[K, V] | None = None) -> None:
+    def __init__(self, undo_log: UndoLog, rows: dict[K, V] | None = None) -> None:
         self.rows: dict[K, V] = {} if rows is None else rows
-        self._note = journal.note
+        self._note = undo_log.note
 
     def __getitem__(self, key: K) -> V:
         return self.rows[key]

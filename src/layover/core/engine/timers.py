@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine.tables import Table
 
 if TYPE_CHECKING:
-    from layover.core.engine.tables import Journal
+    from layover.core.engine.tables import UndoLog
 
 _MOST_PASSED_OVER = 64
 
@@ -20,11 +20,11 @@ _MOST_PASSED_OVER = 64
 class Timers(Table[str, int]):
     """When time has something to do, by what it is to be done for: a node or a point."""
 
-    __slots__ = ("_heap", "_journal", "_made_at")
+    __slots__ = ("_heap", "_made_at", "_undo_log")
 
-    def __init__(self, journal: Journal) -> None:
-        super().__init__(journal)
-        self._journal = journal
+    def __init__(self, undo_log: UndoLog) -> None:
+        super().__init__(undo_log)
+        self._undo_log = undo_log
         self._heap: list[tuple[int, str]] | None = None
         self._made_at = 0
 
@@ -57,8 +57,8 @@ class Timers(Table[str, int]):
         return [key for _, key in found]
 
     def _moments(self) -> list[tuple[int, str]]:
-        if self._heap is None or self._made_at != self._journal.reverts:
+        if self._heap is None or self._made_at != self._undo_log.reverts:
             self._heap = [(at, key) for key, at in self.rows.items()]
-            self._made_at = self._journal.reverts
+            self._made_at = self._undo_log.reverts
             heapify(self._heap)
         return self._heap

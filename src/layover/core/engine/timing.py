@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import calls
 from layover.core.engine import events as ev
-from layover.core.engine.begin import attempt
+from layover.core.engine.activate import attempt
 from layover.core.engine.failures import TIMEOUT, cancel_points
 from layover.core.engine.points import come_due
 from layover.core.engine.starting import start
 from layover.core.engine.state import PEOPLE
 
 if TYPE_CHECKING:
+    from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import Execution
-    from layover.core.engine.turn import Turn
 
 
 def wake_at(state: Execution) -> int | None:
@@ -37,36 +37,36 @@ def wake_at(state: Execution) -> int | None:
     return min(due, end) if due is not None and end is not None else due if end is None else end
 
 
-def wake(turn: Turn) -> None:
+def wake(context: DecisionContext) -> None:
     """Do what is due."""
-    state = turn.state
+    state = context.state
     if state.facts.gate != "open":
         due = wake_at(state)
-        if due is not None and due <= turn.now:
-            _fail_execution(turn, "pause_expired", "The execution was paused for longer than it may be.")
+        if due is not None and due <= context.now:
+            _fail_execution(context, "pause_expired", "The execution was paused for longer than it may be.")
         return
-    start(turn)
+    start(context)
     end = _end_of_time(state)
-    if end is not None and end <= turn.now:
-        _fail_execution(turn, "timeout", "The execution took longer than its timeout.")
+    if end is not None and end <= context.now:
+        _fail_execution(context, "timeout", "The execution took longer than its timeout.")
         return
-    for key in state.timers.due(turn.now):
+    for key in state.timers.due(context.now):
         if state.facts.closed:
             return
-        if key in turn.spared:
+        if key in context.with_time_left:
             continue
-        while state.timers.get(key) is not None and state.timers[key] <= turn.now:
-            _act(turn, key)
+        while state.timers.get(key) is not None and state.timers[key] <= context.now:
+            _act(context, key)
 
 
-def _act(turn: Turn, key: str) -> None:
-    point = turn.state.points.get(key)
+def _act(context: DecisionContext, key: str) -> None:
+    point = context.state.points.get(key)
     if point is not None:
-        come_due(turn, point)
-    elif turn.state.node(key).status == "backoff":
-        attempt(turn, key, turn.state.planned(key), "retried")
+        come_due(context, point)
+    elif context.state.node(key).status == "backoff":
+        attempt(context, key, context.state.planned(key), "retried")
     else:
-        calls.failed(turn, key, TIMEOUT)
+        calls.failed(context, key, TIMEOUT)
 
 
 def _end_of_time(state: Execution) -> int | None:
@@ -77,9 +77,9 @@ def _end_of_time(state: Execution) -> int | None:
     return facts.active_since + timeout - facts.active_ms
 
 
-def _fail_execution(turn: Turn, code: str, message: str) -> None:
-    cancel_points(turn, "")
-    turn.emit(ev.ExecutionFailed(error=ev.Error(code=code, message=message, retryable=False)))
+def _fail_execution(context: DecisionContext, code: str, message: str) -> None:
+    cancel_points(context, "")
+    context.emit(ev.ExecutionFailed(error=ev.Error(code=code, message=message, retryable=False)))
 
 
 def paused_since(state: Execution) -> int | None:

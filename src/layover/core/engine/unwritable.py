@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import handle
+from layover.core.engine.decision_context import DecisionContext
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.points import apply, next_answered
-from layover.core.engine.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,23 +33,23 @@ _NO_CALLS: Final = _NoCalls()
 
 def fail_unwritable(state: Execution, told: Sequence[cmd.AnyCommand], error: ev.Error, now: int) -> list[ev.AnyEvent]:
     """Return what is kept of what was told, and the failure; the state moves along and can still go back."""
-    turn = Turn(state, now, _NO_CALLS)
+    context = DecisionContext(state, now, _NO_CALLS)
     if not state.facts.closed:
-        _keep_reports(turn, told)
-        _end(turn, error)
-    return turn.events
+        _keep_reports(context, told)
+        _end(context, error)
+    return context.events
 
 
-def _keep_reports(turn: Turn, told: Sequence[cmd.AnyCommand]) -> None:
-    state = turn.state
+def _keep_reports(context: DecisionContext, told: Sequence[cmd.AnyCommand]) -> None:
+    state = context.state
     for command in told:
         if isinstance(command, _REPORTS):
-            handle(turn, command)
-    while state.facts.gate == "open" and not state.facts.closed and (point := next_answered(turn)) is not None:
-        apply(turn, point)
+            handle(context, command)
+    while state.facts.gate == "open" and not state.facts.closed and (point := next_answered(context)) is not None:
+        apply(context, point)
 
 
-def _end(turn: Turn, error: ev.Error) -> None:
-    if not turn.state.facts.closed:  # what was reported may have ended it
-        cancel_points(turn, "")
-        turn.emit(ev.ExecutionFailed(error=error))
+def _end(context: DecisionContext, error: ev.Error) -> None:
+    if not context.state.facts.closed:  # what was reported may have ended it
+        cancel_points(context, "")
+        context.emit(ev.ExecutionFailed(error=error))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from layover.core.engine import events as ev
 from layover.ports.records import CLOSED
+from layover.runtime.maintenance.verify import violations
 from layover.runtime.plans import Plans
-from layover.runtime.verify import violations
 from layover.stores.memory import MemoryStore
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from layover.runtime.calls.threads import Threads, done
 from layover.runtime.machine import Machine
-from layover.runtime.threads import Threads, done
 from layover.testing.simulation.lockstep import Lockstep, here
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from aiohttp import BaseConnector
 
     from layover.ports.store import Store
-    from layover.runtime.driver import Driver
-    from layover.runtime.standby import Standby
-    from layover.runtime.threads import Work
-    from layover.runtime.watchdog import Watchdog
+    from layover.runtime.calls.threads import Work
+    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.dispatch.standby import StandbyRenewer
+    from layover.runtime.dispatch.watchdog import Watchdog
     from layover.testing.simulation.lives import Life
 
 _MOST_PASSED_OVER = 4  # rounds in a row: now and then an idle service is seen at work
@@ -66,7 +66,7 @@ class SimulatedMachine(Machine):
     def watchdog(self, blocked_after: float) -> Watchdog | None:
         """Watch nothing: a loop that is blocked stands still as a whole."""
 
-    def standby(self, store: Store, driver: Driver) -> Standby | None:
+    def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
         """Renew nothing beside the event loop."""
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from layover.runtime.engine import Engine
-    from layover.runtime.views import Execution
+    from layover.runtime.queries.views import Execution
     from layover.testing.simulation.world import World
 
 _AMONG = 0.05  # of the looks at the end, at which what is held is let go of

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from layover.core.engine.state import Point
     from layover.nodes.context import CallContext
     from layover.ports.records import Entry, Reserved
-    from layover.runtime.caller import CallOut
-    from layover.runtime.outside import Delivered
-    from layover.runtime.standings import WorkflowMoved
-    from layover.runtime.views import Execution
+    from layover.runtime.calls.node_runner import CallOut
+    from layover.runtime.operations.signals import Delivered
+    from layover.runtime.operations.workflow_status import WorkflowStatusChange
+    from layover.runtime.queries.views import Execution
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.promises import Reply
     from layover.testing.simulation.scenario import Start
@@ -147,7 +147,7 @@ class Oracle:
         self.held.pop(id_, None)
         self._ordered.pop(id_, None)
 
-    def workflow_paused(self, workflow: str, moved: WorkflowMoved, known: Sequence[str]) -> None:
+    def workflow_paused(self, workflow: str, moved: WorkflowStatusChange, known: Sequence[str]) -> None:
         """Take note that somebody was told that a workflow is paused, and so is what was known to run of it."""
         if moved.standing.state != "paused":
             return
@@ -194,12 +194,12 @@ class Oracle:
     def claimed(self, life: Life, execution_id: str, owner: str | None) -> None:
         """Look at a claim: nobody takes over what it drives itself."""
         instance = life.instance
-        if instance is not None and owner == instance.id and (driven := instance.driver.driven.get(execution_id)):
+        if instance is not None and owner == instance.id and (driven := instance.driver.active.get(execution_id)):
             self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
-        id_, call = out.driven.id, out.call
+        id_, call = out.execution.id, out.call
         head = self._world.database.heads[id_]
         where = f"{life.name} calls {call.node} ({call.attempt}) of {id_}"
         if head.owner != life.name:
@@ -218,7 +218,7 @@ class Oracle:
         others.append((life, out))
 
     def _look_at_gate(self, out: CallOut, log: list[ev.AnyEvent], where: str) -> None:
-        id_, call = out.driven.id, out.call
+        id_, call = out.execution.id, out.call
         gate = [one for one in log if isinstance(one, _OF_GATE)]
         is_resumed = bool(gate) and not isinstance(gate[-1], ev.ExecutionPausing)
         if id_ in self.held and gate and not is_resumed:
@@ -272,7 +272,7 @@ class Oracle:
         id_, node = context.execution_id, context.context_id
         head = self._world.database.heads[id_]
         theirs = [out for one, out in self._out[id_, node] if one is life and out.call.attempt == context.attempt]
-        if head.owner != life.name or not theirs or theirs[-1].driven.epoch != head.epoch:
+        if head.owner != life.name or not theirs or theirs[-1].execution.epoch != head.epoch:
             return
         for one in reversed(_since_rewound(self.log(id_))):
             if isinstance(one, ev.NodeCompleted) and one.node == node:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Reserved
-    from layover.runtime.outside import Delivered
+    from layover.runtime.operations.signals import Delivered
     from layover.testing.simulation.oracle import Oracle
 
 _ENDS = ev.ExecutionCompleted | ev.ExecutionFailed | ev.ExecutionCancelled

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layover.nodes.registry import Registry
+from layover.runtime.operations.workflows import as_plan
 from layover.runtime.plans import read_plan
-from layover.runtime.workflows import as_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from layover.runtime.workflows import as_plan
+from layover.runtime.operations.workflows import as_plan
 from layover.testing.errors import TestKitError
 from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.oracle import LAWS

@@ -42,7 +42,7 @@ class Timeliness:
                 continue
             for id_, head in self._world.database.heads.items():
                 has_lease = head.wake_at is not None and head.wake_at > time  # else it is due, for anybody
-                if head.owner == instance.id and has_lease and id_ not in instance.driver.driven:
+                if head.owner == instance.id and has_lease and id_ not in instance.driver.active:
                     since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
                     if now - since > _SOON:
                         seen = f"{life.name} owns {id_} ({head.status}) and does not drive it"

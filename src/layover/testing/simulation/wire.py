@@ -105,7 +105,7 @@ class Wire:
         world, life = self._world, self._life
         if name not in POLLS or world.loop.time() < max(life.cut_until, life.deaf_until, world.down_until):
             return False
-        if name == "now" and (life.instance is None or life.instance.driver.driven):
+        if name == "now" and (life.instance is None or life.instance.driver.active):
             return False  # it lives by what it is told of the time, and how late
         return world.chance.random() >= TRAVELS and finds_nothing(world.database, name, args)
 

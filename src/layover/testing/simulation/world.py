@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
-    from layover.runtime.caller import CallOut
+    from layover.runtime.calls.node_runner import CallOut
     from layover.testing.simulation.lockstep import Lockstep
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken
@@ -159,14 +159,14 @@ class World:
         life.engine = engine
         self.scenario.furnish(engine.instance.registry, without=life.lacks)
         engine.instance.plans.read = self.scenario.read_plan
-        engine.instance.caller.on_begin = lambda out: self._begins(life, out)
+        engine.instance.node_runner.on_begin = lambda out: self._begins(life, out)
         self.noted(life, "is ready")
 
     def _begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins, and let it end its process if its execution is one that does."""
         self.oracle.begins(life, out)
-        if self._mishaps.is_poison(out.driven.id):
-            self.oracle.kills_instance(out.driven.id, out.call.node)
+        if self._mishaps.is_poison(out.execution.id):
+            self.oracle.kills_instance(out.execution.id, out.call.node)
             self.crash(life, "poisoned")
             raise Killed
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.dialects.builder import is_builder_graph, translate_graph
-from layover.core.definitions.dialects.grafts import fields_of, graft, items_of
 from layover.core.definitions.dialects.heading import unwrapped, with_own_heading
-from layover.core.definitions.dialects.own import translate_own_retries
+from layover.core.definitions.dialects.native import translate_own_retries
 from layover.core.definitions.dialects.steps import translate_steps
+from layover.core.definitions.dialects.tree_edits import fields_of, graft, items_of
 
 if TYPE_CHECKING:
     from layover.core.definitions.problems import Problems

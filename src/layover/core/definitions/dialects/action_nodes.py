@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.definitions.dialects.grafts import graft, kebab, text_of
 from layover.core.definitions.dialects.lengths import length
+from layover.core.definitions.dialects.tree_edits import graft, kebab, text_of
 from layover.core.definitions.dialects.wait_events import make_wait_events
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from layover.core.definitions.dialects.action_nodes import (
     response_words,
 )
 from layover.core.definitions.dialects.builder_draft import BuilderDraft
+from layover.core.definitions.dialects.builder_node import REGISTRY, BuilderNode, id_of, is_builder_node, taken_apart
 from layover.core.definitions.dialects.draft import Draft
-from layover.core.definitions.dialects.grafts import graft, items_of, text_of
 from layover.core.definitions.dialects.ids import FreshIds
 from layover.core.definitions.dialects.logic_nodes import (
     make_condition,
@@ -30,7 +30,7 @@ from layover.core.definitions.dialects.logic_nodes import (
     make_switch,
 )
 from layover.core.definitions.dialects.scope import Scope
-from layover.core.definitions.dialects.sketch import REGISTRY, Sketch, id_of, is_builder_node, taken_apart
+from layover.core.definitions.dialects.tree_edits import graft, items_of, text_of
 from layover.core.definitions.dialects.wait_events import make_wait_events
 from layover.core.definitions.dialects.wiring import EDGE_MARKS, Wire, Wiring
 from layover.core.definitions.node_types import TYPES
@@ -88,7 +88,7 @@ class _Translation:
         parts = [taken_apart(node) for node in items_of(tree.get("nodes"))]
         self._parts = parts
         self._fresh = FreshIds() if fresh is None else fresh
-        sketches = [part for part in parts if isinstance(part, Sketch)]
+        sketches = [part for part in parts if isinstance(part, BuilderNode)]
         self.triggers = [part.origin for part in sketches if self._is_trigger(part)]
         self._trigger_ids = {part.id for part in sketches if self._is_trigger(part)}
         ids = {text for part in parts if (text := id_of(part)) is not None} - self._trigger_ids
@@ -122,10 +122,10 @@ class _Translation:
                     routes[draft.id] = draft.routes
         return self._assembled(nodes, Wiring(chains, routes, kinds))
 
-    def _is_trigger(self, part: Sketch) -> bool:
+    def _is_trigger(self, part: BuilderNode) -> bool:
         return part.is_trigger and not self._nested
 
-    def _draft(self, part: Sketch) -> BuilderDraft:
+    def _draft(self, part: BuilderNode) -> BuilderDraft:
         fields = {key: tree for key, tree in part.fields.items() if key != "next"}
         draft = BuilderDraft(part.origin, part.name, fields, self._scope, self._problems, part.config)
         draft.labels = frozenset(self._labels.get(draft.id, ()))
@@ -136,7 +136,7 @@ class _Translation:
         self._make(draft, part)
         return draft
 
-    def _make(self, draft: BuilderDraft, part: Sketch) -> None:
+    def _make(self, draft: BuilderDraft, part: BuilderNode) -> None:
         mapping = draft.take("outputMapping", "output_mapping")
         make = _MAKERS.get(part.kind)
         if make is not None:
@@ -217,7 +217,7 @@ class _Translation:
         return fields
 
 
-def _following(part: Sketch | Tree) -> list[Wire]:
+def _following(part: BuilderNode | Tree) -> list[Wire]:
     """Return the edges that a node writes as `next`."""
     written = part.get("next") if isinstance(part, Tree) else part.fields.get("next")
     name = part.get("id") if isinstance(part, Tree) else part.name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.definitions.dialects.draft import Draft
-from layover.core.definitions.dialects.grafts import graft
+from layover.core.definitions.dialects.tree_edits import graft
 from layover.core.definitions.tree import Tree
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.dialects.grafts import items_of, kebab, text_of
 from layover.core.definitions.dialects.scope import quoted
 from layover.core.definitions.dialects.templates import expression, pieces, renamed
+from layover.core.definitions.dialects.tree_edits import items_of, kebab, text_of
 from layover.core.definitions.problems import shown
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.dialects.grafts import graft
 from layover.core.definitions.dialects.retries import translate_builder_retry
 from layover.core.definitions.dialects.templates import expression, translated
+from layover.core.definitions.dialects.tree_edits import graft
 
 if TYPE_CHECKING:
-    from layover.core.definitions.dialects.grafts import Shape
     from layover.core.definitions.dialects.scope import Scope
+    from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Tree
 

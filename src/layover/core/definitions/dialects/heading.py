@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.dialects.grafts import fields_of, kebab, text_of
+from layover.core.definitions.dialects.tree_edits import fields_of, kebab, text_of
 from layover.core.definitions.kinds import WORKFLOW_PATTERN
 
 if TYPE_CHECKING:

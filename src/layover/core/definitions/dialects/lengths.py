@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.dialects.grafts import number_of, text_of
+from layover.core.definitions.dialects.tree_edits import number_of, text_of
 from layover.core.definitions.durations import format_duration
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from layover.core.definitions.dialects.builder_draft import Case
 from layover.core.definitions.dialects.conditions import condition, field_path
-from layover.core.definitions.dialects.grafts import graft, label_of, text_of
 from layover.core.definitions.dialects.ids import port_name
 from layover.core.definitions.dialects.lengths import UNIT_WORDS, length, unit_of
 from layover.core.definitions.dialects.templates import expression, is_balanced, renamed
+from layover.core.definitions.dialects.tree_edits import graft, label_of, text_of
 from layover.core.definitions.problems import shown
 
 if TYPE_CHECKING:
     from layover.core.definitions.dialects.builder_draft import BuilderDraft
-    from layover.core.definitions.dialects.grafts import Shape
+    from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.tree import Tree
 
 

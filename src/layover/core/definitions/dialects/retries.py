@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.dialects.grafts import graft, is_false, kebab, label_of, number_of, text_of
 from layover.core.definitions.dialects.lengths import length
+from layover.core.definitions.dialects.tree_edits import graft, is_false, kebab, label_of, number_of, text_of
 from layover.core.definitions.durations import format_duration, parse_duration
 from layover.core.definitions.problems import shown
 

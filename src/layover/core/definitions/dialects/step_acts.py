@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from layover.core.definitions.dialects.draft import COMMON, WORKING
-from layover.core.definitions.dialects.grafts import fields_of, graft, label_of, text_of
 from layover.core.definitions.dialects.lengths import UNIT_WORDS, length, unit_of
 from layover.core.definitions.dialects.retries import translate_retry
+from layover.core.definitions.dialects.tree_edits import fields_of, graft, label_of, text_of
 from layover.core.definitions.problems import shown
 from layover.core.definitions.tree import Tree
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.conditions import condition
 from layover.core.definitions.dialects.draft import Draft
-from layover.core.definitions.dialects.grafts import fields_of, graft, items_of, text_of
 from layover.core.definitions.dialects.ids import FreshIds
 from layover.core.definitions.dialects.retries import translate_retry
 from layover.core.definitions.dialects.scope import Scope
 from layover.core.definitions.dialects.step_acts import act_of, call_of, wait_of
 from layover.core.definitions.dialects.templates import translated
+from layover.core.definitions.dialects.tree_edits import fields_of, graft, items_of, text_of
 from layover.core.definitions.node_types import default_port
 
 if TYPE_CHECKING:
-    from layover.core.definitions.dialects.grafts import Shape
     from layover.core.definitions.dialects.step_acts import Act
+    from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Tree
 

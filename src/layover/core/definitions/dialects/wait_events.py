@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.conditions import condition
 from layover.core.definitions.dialects.draft import Draft
-from layover.core.definitions.dialects.grafts import graft, is_false, items_of, kebab, number_of, text_of
 from layover.core.definitions.dialects.lengths import length
 from layover.core.definitions.dialects.templates import translated
+from layover.core.definitions.dialects.tree_edits import graft, is_false, items_of, kebab, number_of, text_of
 from layover.core.definitions.problems import shown
 
 if TYPE_CHECKING:
     from layover.core.definitions.dialects.builder_draft import BuilderDraft
-    from layover.core.definitions.dialects.grafts import Shape
+    from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.tree import Tree
 
 _EVENTS: Final = {"apiCall": "api_response", "kafkaEvent": "kafka_event"}

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.dialects.grafts import graft, kebab, label_of, text_of
 from layover.core.definitions.dialects.ids import is_id, port_name
+from layover.core.definitions.dialects.tree_edits import graft, kebab, label_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from layover.core.definitions.dialects.builder_draft import Chain, Routes
-    from layover.core.definitions.dialects.grafts import Shape
+    from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.tree import Tree
 
 SOURCES: Final = ("source", "sourceNodeId", "source_node_id", "sourceId", "from")

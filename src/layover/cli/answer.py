@@ -1,0 +1,152 @@
+"""`layover answer`, `approve`, `reject` and `delegate`: what people do to pause points."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from cyclopts import Parameter
+
+from layover.cli.acknowledgement import say_taken
+from layover.cli.client import to_act
+from layover.cli.exits import DONE, WRONG_STATE, Stop
+from layover.cli.id_prefix import point_named
+from layover.cli.json_argument import given_data
+from layover.cli.options import HERE, At, By, Json, PointName, Roles, Who, acting
+from layover.cli.screen import print_json
+
+if TYPE_CHECKING:
+    from layover.api.resources.points import PausePoint
+    from layover.cli.options import Target
+
+Data = Annotated[
+    str | None,
+    Parameter(help="JSON, @file, or - for standard input.", allow_leading_hyphen=True),
+]
+DataOption = Annotated[
+    str | None,
+    Parameter(name="--data", help="JSON, @file, or - for standard input.", allow_leading_hyphen=True),
+]
+Taker = Annotated[str, Parameter(help="The user who decides in your place.")]
+Comment = Annotated[
+    str, Parameter(name="--comment", show_default=False, help="What to say with it.", allow_leading_hyphen=True)
+]
+
+
+def answer(
+    point: PointName,
+    data: Data = None,
+    /,
+    *,
+    by: By = "",
+    role: Roles = (),
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Answer a form with data that fits its schema."""
+    return _answer(point, at, _Given(acting(at, by, role), given_data(data, "DATA")), json=json)
+
+
+def approve(  # noqa: PLR0913 - each is an option
+    point: PointName,
+    /,
+    *,
+    comment: Comment = "",
+    data: DataOption = None,
+    by: By = "",
+    role: Roles = (),
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Approve what waits for a decision."""
+    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=True, comment=comment)
+    return _answer(point, at, given, json=json)
+
+
+def reject(  # noqa: PLR0913 - each is an option
+    point: PointName,
+    /,
+    *,
+    comment: Comment = "",
+    data: DataOption = None,
+    by: By = "",
+    role: Roles = (),
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Reject what waits for a decision."""
+    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=False, comment=comment)
+    return _answer(point, at, given, json=json)
+
+
+def delegate(
+    point: PointName,
+    to: Taker,
+    /,
+    *,
+    by: By = "",
+    role: Roles = (),
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Let somebody else decide at an approval in your place."""
+    who = acting(at, by, role)
+
+    async def passed_on() -> tuple[PausePoint, bool]:
+        async with to_act(at, who) as client:
+            return await client.delegate((await point_named(client, point)).id, to), client.is_applied
+
+    found, applied = asyncio.run(passed_on())
+    if json:
+        print_json(found)
+        return DONE
+    say_taken(f"{to} decides at {found.execution_id}:{found.context_id} now.", at, applied=applied)
+    return DONE
+
+
+class _Given(NamedTuple):
+    """What somebody says, and who they are."""
+
+    who: Who
+    data: object
+    approved: bool | None = None
+    comment: str = ""
+
+
+def _answer(name: str, at: Target, given: _Given, *, json: bool) -> int:
+    point = asyncio.run(_take(name, at, given))
+    if json:
+        print_json(point)
+        return DONE
+    verb = {None: "answered", True: "approved", False: "rejected"}[given.approved]
+    more = "" if point.status != "open" else " (more decisions are needed)"
+    say_taken(f"{point.execution_id}:{point.context_id} is {verb} by {_by(point, given.who)}{more}.", at)
+    return DONE
+
+
+def _by(point: PausePoint, who: Who) -> str:
+    """Return who answered, as they said or as the server knows them."""
+    last = point.decisions[-1].by if point.decisions else None
+    return who.by or point.answered_by or last or "somebody"
+
+
+async def _take(name: str, at: Target, given: _Given) -> PausePoint:
+    async with to_act(at, given.who) as client:
+        point = await point_named(client, name)
+        _check_open(point)
+        _check_kind(point, given.approved)
+        return await client.answer(point.id, given.data, approved=given.approved, comment=given.comment)
+
+
+def _check_open(point: PausePoint) -> None:
+    """Refuse what was answered: a server would take the same answer of the same person for the one that it has."""
+    if point.status in ("answered", "applied"):
+        place = f"{point.execution_id}:{point.context_id}"
+        raise Stop(f"{place} was answered already.", WRONG_STATE, hint=f"`layover show {point.execution_id}` tells it.")
+
+
+def _check_kind(point: PausePoint, approved: bool | None) -> None:  # noqa: FBT001 - as the engine has it
+    """Refuse a decision where data is asked for, which would be taken for an answer without any."""
+    if approved is not None and point.kind == "form":
+        hint = f"`layover answer {point.execution_id}:{point.context_id} DATA` does."
+        raise Stop(f"`{point.context_id}` asks for an answer, not for a decision.", WRONG_STATE, hint=hint)

@@ -1,0 +1,158 @@
+"""`layover ls` and `layover inbox`: executions, and what waits for people."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from layover.api.resources.shared import Page
+from layover.cli.client import to_look
+from layover.cli.exits import DONE, Stop
+from layover.cli.options import HERE, At, Json, Who, person
+from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
+from layover.cli.where import wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.api.resources.executions import ExecutionSummary
+    from layover.api.resources.points import PausePoint
+    from layover.cli.options import Target
+
+_MOST = 10_000
+
+Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
+Workflow = Annotated[str | None, Parameter(help="Only those of this workflow.")]
+Statuses = Annotated[
+    tuple[Status, ...],
+    Parameter(
+        name="--status",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only those with this status; repeatable.",
+    ),
+]
+Tag = Annotated[str | None, Parameter(help="Only those with this tag.")]
+Where = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--where",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only those that began with this: a path in the input and its value, customer.tier=gold; repeatable.",
+    ),
+]
+Limit = Annotated[int, Parameter(help="How many at most.")]
+Cursor = Annotated[str | None, Parameter(help="Go on behind what was listed, as the end of a list says.")]
+User = Annotated[str | None, Parameter(help="Only what this person may answer.")]
+Mine = Annotated[bool, Parameter(negative="", show_default=False, help="Only what you may answer.")]
+Roles = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--role",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="A role that the person has; repeatable.",
+    ),
+]
+
+
+def list_executions(  # noqa: PLR0913 - each is an option
+    *,
+    workflow: Workflow = None,
+    status: Statuses = (),
+    tag: Tag = None,
+    where: Where = (),
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """List executions, newest first."""
+    if not 0 < limit <= _MOST:
+        raise Stop(f"--limit: from 1 to {_MOST:,}, not {limit}.")
+    began_with = wanted(where)
+
+    async def page() -> Page[ExecutionSummary]:
+        async with to_look(at) as client:
+            return await client.list(
+                workflow=workflow, status=status, tag=tag, where=began_with, cursor=cursor, limit=limit
+            )
+
+    found = asyncio.run(page())
+    if json:
+        print_json(found)
+        return DONE
+    if not found.items:
+        say("No executions.")
+        return DONE
+    table = [["ID", "WORKFLOW", "STATUS", "CREATED", "TOOK", "OUTCOME"]]
+    for one in found.items:
+        took = between(one.created_at, one.finished_at)
+        table.append([one.id, one.workflow, one.status, moment(one.created_at), took, _end(one)])
+    print_table(table, {2: STYLES})
+    if found.next is not None:
+        note(f"There may be more: --cursor {found.next}")
+    return DONE
+
+
+def inbox(*, user: User = None, role: Roles = (), mine: Mine = False, at: At = HERE, json: Json = False) -> int:
+    """List the pause points that wait for people, oldest first; with a person, those that they may answer."""
+    who = _whose(at, user, role, mine=mine)
+
+    async def points() -> Sequence[PausePoint]:
+        async with to_look(at) as client:
+            return await client.inbox(who)
+
+    found = asyncio.run(points())
+    if json:
+        print_json(Page(items=[*found]))
+        return DONE
+    if not found:
+        say("Nothing waits for anybody." if who is None else "Nothing waits for this person.")
+        return DONE
+    for point in found:
+        until = f", until {moment(point.deadline)}" if point.deadline is not None else ""
+        say(f"{point.execution_id}:{point.context_id}  {point.kind}", "bold")
+        say(f"  {point.title or point.context_id}  ({point.workflow}, {asked(point)}{until})")
+        for line in shown_lines(point):
+            say(f"  {line}")
+        say(f"  point {point.id}")
+    return DONE
+
+
+def shown_lines(point: PausePoint) -> list[str]:
+    """Return what a point shows to whoever answers it, a line for each field."""
+    if point.shown is None:
+        return []
+    if not isinstance(point.shown, dict):
+        return [f"shown: {brief(point.shown)}"]
+    return [f"{name}: {brief(value)}" for name, value in point.shown.items()]
+
+
+def asked(point: PausePoint) -> str:
+    """Return who may answer a point."""
+    who = point.approvers
+    names = [*who.users, *(f"role {role}" for role in who.roles)] if who is not None else []
+    need = f"{point.need} of " if point.need is not None and point.need > 1 else ""
+    return f"{need}{', '.join(names)}" if names else f"{need}anybody"
+
+
+def _whose(at: Target, user: str | None, roles: tuple[str, ...], *, mine: bool) -> Who | None:
+    """Return the person whose inbox it is, if it is one person's."""
+    if at.server is not None:
+        if user is not None or roles:
+            raise Stop("A server knows who you are by your key: --mine is what you may answer.")
+        return Who() if mine else None
+    if mine:
+        return Who(user or person(""), roles)
+    return Who(user or "", roles) if user is not None or roles else None
+
+
+def _end(one: ExecutionSummary) -> str:
+    return (one.error.code if one.error is not None else one.outcome) or "-"

@@ -1,0 +1,165 @@
+# Written by tools/blocking_calls.py from ../calls: change it there.
+"""Workflows: definitions, their versions, and whether they may be started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from layover.api.resources.executions import Graph
+from layover.api.resources.shared import EmptyBody, Page, ReasonBody
+from layover.api.resources.workflows import (
+    Bundle,
+    BundleBody,
+    Checked,
+    Differences,
+    DryRun,
+    DryRunBody,
+    Imported,
+    PauseWorkflowBody,
+    SavedVersion,
+    StandingChanged,
+    VersionSummary,
+    Workflow,
+    WorkflowSummary,
+)
+from layover.client.requests import ClientRequest, checked_key, path_of, post, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from layover.client.sync_client import SyncTransport
+
+_YAML = "application/yaml"
+_JSON = "application/json"
+
+
+class Workflows:
+    """Workflows of a server. A definition is a mapping, or text in YAML (which JSON is, too)."""
+
+    def __init__(self, transport: SyncTransport) -> None:
+        self._transport = transport
+
+    def save(
+        self, definition: Mapping[str, Any] | str, *, allow_unknown: bool = False, key: str | None = None
+    ) -> SavedVersion:
+        """Keep a definition: as a version of its own, unless the newest says the same.
+
+        Node types that the server has no function for are refused, unless `allow_unknown`.
+        """
+        path = path_of("workflows", allow_unknown=allow_unknown or None)
+        return self._transport.ask(_definition("POST", path, definition, key), SavedVersion)
+
+    def replace(self, name: str, definition: Mapping[str, Any] | str, *, allow_unknown: bool = False) -> SavedVersion:
+        """Keep a definition of this name, as `save` does."""
+        path = path_of("workflows", name, allow_unknown=allow_unknown or None)
+        return self._transport.ask(_definition("PUT", path, definition, None), SavedVersion)
+
+    def check(self, definition: Mapping[str, Any] | str, *, allow_unknown: bool = False) -> Checked:
+        """Return everything that is wrong with a definition."""
+        path = path_of("workflows", "check", allow_unknown=allow_unknown or None)
+        return self._transport.ask(_definition("POST", path, definition, None), Checked)
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[WorkflowSummary]:
+        """Return a page of workflows, by name."""
+        path = path_of("workflows", limit=limit, cursor=cursor)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[WorkflowSummary])
+
+    def each(self) -> Iterator[WorkflowSummary]:
+        """Return all workflows by name, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.list(limit=100, cursor=cursor)
+            yield from page.items
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def get(self, name: str, *, version: int | None = None) -> Workflow:
+        """Return a version of a workflow with its definition: the newest, or the one that is named."""
+        return self._transport.ask(
+            ClientRequest(method="GET", path=path_of("workflows", name, version=version)), Workflow
+        )
+
+    def versions(self, name: str, *, limit: int | None = None, cursor: str | None = None) -> Page[VersionSummary]:
+        """Return a page of the versions of a workflow."""
+        path = path_of("workflows", name, "versions", limit=limit, cursor=cursor)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Page[VersionSummary])
+
+    def each_version(self, name: str) -> Iterator[VersionSummary]:
+        """Return all versions of a workflow, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.versions(name, limit=100, cursor=cursor)
+            yield from page.items
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def graph(self, name: str, *, version: int | None = None) -> Graph:
+        """Return the graph of a version of a workflow."""
+        path = path_of("workflows", name, "graph", version=version)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Graph)
+
+    def diff(self, name: str, from_: int | None = None, to: int | None = None) -> Differences:
+        """Return what is different between two versions of a workflow."""
+        path = path_of("workflows", name, "diff", from_=from_, to=to)
+        return self._transport.ask(ClientRequest(method="GET", path=path), Differences)
+
+    def delete(self, name: str) -> None:
+        """Take a workflow away: it cannot be started any more, and what is open goes on."""
+        self._transport.do(ClientRequest(method="DELETE", path=path_of("workflows", name)))
+
+    def activate(self, name: str, *, key: str | None = None) -> StandingChanged:
+        """Let a workflow be started again."""
+        return self._transport.ask(post(path_of("workflows", name, "activate"), EmptyBody(), key), StandingChanged)
+
+    def deactivate(self, name: str, reason: str | None = None, *, key: str | None = None) -> StandingChanged:
+        """Let a workflow not be started any more."""
+        ask = post(path_of("workflows", name, "deactivate"), ReasonBody(reason=reason), key)
+        return self._transport.ask(ask, StandingChanged)
+
+    def pause(
+        self, name: str, reason: str | None = None, *, running: bool = False, key: str | None = None
+    ) -> StandingChanged:
+        """Hold what starts from now on; with `running`, what is under way, too."""
+        body = PauseWorkflowBody(reason=reason, running=running)
+        return self._transport.ask(post(path_of("workflows", name, "pause"), body, key), StandingChanged)
+
+    def resume(self, name: str, *, key: str | None = None) -> StandingChanged:
+        """Let a workflow go on, and what was paused with it."""
+        return self._transport.ask(post(path_of("workflows", name, "resume"), EmptyBody(), key), StandingChanged)
+
+    def dry_run(
+        self,
+        name: str,
+        input: object = None,  # noqa: A002 - as the wire has it
+        *,
+        version: int | None = None,
+        outputs: dict[str, Any] | None = None,
+        answers: dict[str, Any] | None = None,
+    ) -> DryRun:
+        """Return what a run would do in which nothing is called: nodes give what `outputs` and `answers` say."""
+        body = DryRunBody(input=input, version=version, outputs=outputs or {}, answers=answers or {})
+        return self._transport.ask(post(path_of("workflows", name, "dry-run"), body, None), DryRun)
+
+    def export(self, names: Sequence[str] = ()) -> Bundle:
+        """Return definitions to be taken elsewhere: of some workflows, or of all."""
+        path = path_of("workflows", "export", name=[*names])
+        return self._transport.ask(ClientRequest(method="GET", path=path), Bundle)
+
+    def import_(self, bundle: Bundle, *, allow_unknown: bool = False, key: str | None = None) -> Imported:
+        """Keep definitions from elsewhere: all of them, or none."""
+        body = BundleBody(format=bundle.format, workflows=bundle.workflows, exported_at=bundle.exported_at)
+        path = path_of("workflows", "import", allow_unknown=allow_unknown or None)
+        return self._transport.ask(post(path, body, key), Imported)
+
+
+def _definition(method: str, path: str, definition: Mapping[str, Any] | str, key: str | None) -> ClientRequest:
+    is_text = isinstance(definition, str)
+    return ClientRequest(
+        method=method,
+        path=path,
+        body=definition.encode() if isinstance(definition, str) else written(dict(definition)),
+        media_type=_YAML if is_text else _JSON,
+        key=checked_key(key) if method == "POST" else None,
+    )

@@ -1,0 +1,248 @@
+"""People: who may decide an approval, and what their decisions add up to.
+
+The engine, the stores, the inbox and the API all ask here, so that nobody is shown what they may not decide.
+
+**Places.** Everybody who is asked has one place, and a place is counted once. Usually people take their own; a delegate
+takes the place of whoever asked them to. A person decides once, too: who has a place of their own never acts in the
+place of another, else two approvals could come from one pair of eyes. Who came first has taken the place.
+
+**Asked** are the listed users and whoever has a listed role; if there are neither, everybody. An escalation adds to
+them and takes nobody away. The requester may be excluded; then their place is gone, for their delegates as well.
+A recorded delegation is believed, so `check_delegation` says what may be recorded. Who passes a place on that they
+were given themselves is recorded as giving it in the first giver's name: places do not travel through third hands.
+
+**In sequence** there are as many places as listed users, taken in the listed order. Who is asked without being listed
+(an escalation) takes the place whose turn it is. A rejection does not wait for the rest: it counts when it is given.
+
+**Outcome.** Approved by `need` approvals, rejected by `reject_need` rejections, whichever the decisions reach first.
+Rejected as well when `need` is out of reach: where the places are known and too few of them are left, waiting could
+only end in a deadline. That may be so from the start, when the only approver is the excluded requester. As long as an
+escalation may still add places, nothing is out of reach. Once there is an outcome, later decisions do not change it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Outcome: TypeAlias = Literal["open", "approved", "rejected"]
+RefusalCode: TypeAlias = Literal[
+    "not_allowed",
+    "requester_excluded",
+    "not_your_turn",
+    "already_decided",
+    "comment_required",
+]
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody who wants to decide."""
+
+    user: str
+    roles: tuple[str, ...] = ()
+
+
+class ApprovalRules(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who is asked and how many of them it takes, as it stands at this moment.
+
+    A delegate `(giver, taker)` lets the taker act in the giver's place; the giver may still do so, too.
+    """
+
+    users: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    need: int = 1
+    reject_need: int = 1
+    exclude_requester: bool = False
+    requester: str | None = None
+    order: Literal["any", "sequence"] = "any"
+    comment_required: bool = False
+    escalated_users: tuple[str, ...] = ()
+    escalated_roles: tuple[str, ...] = ()
+    delegates: tuple[tuple[str, str], ...] = ()
+    escalation_ahead: bool = False
+
+
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one person decided; `on_behalf_of` names the place they took, if it is not their own."""
+
+    by: str
+    approved: bool
+    at: int
+    comment: str = ""
+    data: object = None
+    on_behalf_of: str | None = None
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why somebody may not decide."""
+
+    code: RefusalCode
+    message: str
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The decision may be recorded, in the place of `on_behalf_of` if that is given."""
+
+    on_behalf_of: str | None = None
+
+
+class Repeated(msgspec.Struct, frozen=True):
+    """The same person has decided the same before; nothing is to be recorded."""
+
+    earlier: Decision
+
+
+Verdict: TypeAlias = Accepted | Repeated | Refusal
+
+
+def may_decide(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> Refusal | None:
+    """Return why a person may not decide now, or None if they may."""
+    place = _place_for(rules, person, decisions)
+    return place if isinstance(place, Refusal) else None
+
+
+def check_decision(
+    rules: ApprovalRules, person: Person, decisions: Sequence[Decision], *, approved: bool, comment: str = ""
+) -> Verdict:
+    """Return what becomes of a decision: it is accepted, repeats an earlier one, or is refused."""
+    earlier = _decision_by(person, decisions)
+    if earlier is not None and earlier.approved == approved:
+        return Repeated(earlier)
+    place = _place_for(rules, person, decisions)
+    if isinstance(place, Refusal):
+        return place
+    if rules.comment_required and not comment.strip():
+        return Refusal("comment_required", "Say why: this decision needs a comment.")
+    return Accepted(None if place == person.user else place)
+
+
+def check_delegation(
+    rules: ApprovalRules, person: Person, decisions: Sequence[Decision], taker: str
+) -> tuple[str, str] | Refusal:
+    """Return the delegate to record when a person lets somebody else decide, whoever's turn it is."""
+    places = _free_places(rules, person, decisions)
+    if isinstance(places, Refusal):
+        return places
+    if _is_excluded(rules, taker):
+        return _refuse_requester()
+    if taker == person.user or taker in rules.users or taker in rules.escalated_users:
+        return Refusal("not_allowed", f"{taker} decides in their own place and cannot take another.")
+    return places[0], taker
+
+
+def outcome(rules: ApprovalRules, decisions: Sequence[Decision]) -> Outcome:
+    """Return what the decisions, in the order they were given, add up to."""
+    left = _known_places(rules)
+    heard: set[str] = set()
+    approvals = rejections = 0
+    if _is_out_of_reach(left, rules.need):
+        return "rejected"
+    for decision in decisions:
+        names = _names(decision)
+        if not heard.isdisjoint(names):
+            continue
+        heard |= names
+        left = None if left is None else left - names
+        approvals += decision.approved
+        rejections += not decision.approved
+        if approvals >= rules.need:
+            return "approved"
+        if rejections >= rules.reject_need or _is_out_of_reach(left, rules.need - approvals):
+            return "rejected"
+    return "open"
+
+
+def _known_places(rules: ApprovalRules) -> frozenset[str] | None:
+    """Return every place that can ever be taken, or None if that cannot be told."""
+    if _is_sequence(rules):
+        names = rules.users
+    elif _is_open_to_all(rules) or rules.roles or rules.escalated_roles or rules.escalation_ahead:
+        return None
+    else:
+        names = rules.users + rules.escalated_users
+    return frozenset(name for name in names if not _is_excluded(rules, name))
+
+
+def _is_out_of_reach(left: frozenset[str] | None, missing: int) -> bool:
+    return left is not None and len(left) < missing
+
+
+def _place_for(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> str | Refusal:
+    """Return whose place a person would take now."""
+    places = _free_places(rules, person, decisions)
+    if isinstance(places, Refusal):
+        return places
+    return _place_in_sequence(rules, places, _heard(decisions)) if _is_sequence(rules) else places[0]
+
+
+def _free_places(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> list[str] | Refusal:
+    """Return the places that a person may take, at least one: their own, or else those they were given."""
+    user, heard = person.user, _heard(decisions)
+    if user in heard:
+        return Refusal("already_decided", f"{user} has decided, or somebody in their place; that cannot be changed.")
+    places = [user] if _is_asked(rules, person) else _given_places(rules, user)
+    if not places:
+        return Refusal("not_allowed", f"{user} is not among those who may decide.")
+    open_to = [] if _is_excluded(rules, user) else [name for name in places if not _is_excluded(rules, name)]
+    if not open_to:
+        return _refuse_requester()
+    free = [name for name in open_to if name not in heard]
+    return free or Refusal("already_decided", f"Somebody has decided in the place of {open_to[0]}.")
+
+
+def _place_in_sequence(rules: ApprovalRules, free: Sequence[str], heard: set[str]) -> str | Refusal:
+    turn = next((name for name in rules.users if name not in heard and not _is_excluded(rules, name)), None)
+    if turn is None:
+        return Refusal("not_your_turn", "Everybody in the sequence has decided.")
+    if turn in free or any(name not in rules.users for name in free):
+        return turn
+    return Refusal("not_your_turn", f"It is the turn of {turn}; the others decide after that.")
+
+
+def _is_asked(rules: ApprovalRules, person: Person) -> bool:
+    return (
+        _is_open_to_all(rules)
+        or person.user in rules.users
+        or person.user in rules.escalated_users
+        or any(role in rules.roles or role in rules.escalated_roles for role in person.roles)
+    )
+
+
+def _given_places(rules: ApprovalRules, user: str) -> list[str]:
+    # The roles of somebody who is not here cannot be seen.
+    believed = bool(rules.roles or rules.escalated_roles)
+    givers = dict.fromkeys(giver for giver, taker in rules.delegates if taker == user)
+    return [name for name in givers if believed or name in rules.users or name in rules.escalated_users]
+
+
+def _is_sequence(rules: ApprovalRules) -> bool:
+    return rules.order == "sequence" and bool(rules.users)
+
+
+def _is_open_to_all(rules: ApprovalRules) -> bool:
+    return not rules.users and not rules.roles
+
+
+def _is_excluded(rules: ApprovalRules, name: str) -> bool:
+    return rules.exclude_requester and name == rules.requester
+
+
+def _refuse_requester() -> Refusal:
+    return Refusal("requester_excluded", "Who asked for this may not decide it, nor may anybody in their place.")
+
+
+def _decision_by(person: Person, decisions: Sequence[Decision]) -> Decision | None:
+    return next((decision for decision in decisions if decision.by == person.user), None)
+
+
+def _heard(decisions: Sequence[Decision]) -> set[str]:
+    return {name for decision in decisions for name in _names(decision)}
+
+
+def _names(decision: Decision) -> frozenset[str]:
+    """Return who has no more say after a decision: who gave it, and whose place it took."""
+    return frozenset({decision.by, decision.on_behalf_of or decision.by})

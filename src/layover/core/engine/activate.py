@@ -1,0 +1,346 @@
+"""What a node does when it is reached, by its type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never, cast
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from layover.core.approval_rules import ApprovalRules
+from layover.core.context_ids import context_id
+from layover.core.definitions.durations import parse_duration
+from layover.core.definitions.node_types import (
+    Approval,
+    AskingNode,
+    Callback,
+    ChildWorkflow,
+    Compute,
+    Condition,
+    Delay,
+    End,
+    Http,
+    Merge,
+    Set,
+    Switch,
+)
+from layover.core.engine import events as ev
+from layover.core.engine.approvals import settle_approval
+from layover.core.engine.containers import enter
+from layover.core.engine.failures import cancel_points, error_of, fail
+from layover.core.engine.in_doubt import ask_about, is_asked_about
+from layover.core.engine.node_transitions import variable_scope
+from layover.core.engine.sizes import bounded
+from layover.core.expressions import ExpressionError, Meter
+from layover.core.expressions.instants import LAST_MOMENT, parse_timestamp
+from layover.core.expressions.values import equal, shown
+from layover.core.signal_texts import fault_in
+
+if TYPE_CHECKING:
+    from layover.core.engine.decision_context import DecisionContext
+    from layover.core.plan import PlannedNode
+
+
+def begin(context: DecisionContext, name: str) -> None:
+    """Decide what a ready node does first; afterwards it is no longer ready."""
+    planned = context.state.planned(name)
+    try:
+        match planned.role:
+            case "call" | "callback" | "awaited" | "detached":
+                node = context.state.nodes.rows[name]
+                if node.doubt and is_asked_about(context.state, name):
+                    ask_about(context, name)
+                else:
+                    attempt(context, name, planned, "recovered" if node.recoveries else "reached")
+            case "inline":
+                _decide_inline(context, name, planned)
+            case "container":
+                enter(context, name, planned)
+            case "wait":
+                _wait(context, name, planned)
+            case _:
+                assert_never(planned.role)
+    except ExpressionError as failure:
+        fail(context, name, error_of(failure))
+
+
+def attempt(context: DecisionContext, name: str, planned: PlannedNode, cause: ev.Cause, *, lost: bool = True) -> None:
+    """Make another attempt of a node that calls something, or has something called and waits for it.
+
+    One that is recovered counts as `lost`, unless its instance was stopped in order.
+    """
+    number = (context.state.node(name).attempt or context.state.counts.rows["old_attempts"]) + 1
+    node_type = planned.node.type
+    if planned.role == "call":
+        queued = not context.slots.take(node_type)
+    else:
+        queued = planned.role == "callback" and not context.slots.take(planned.calls)
+    context.emit(
+        ev.NodeScheduled(node=name, node_type=node_type, attempt=number, cause=cause, queued=queued, lost=lost)
+    )
+    if not queued:
+        start_attempt(context, name, planned, number)
+
+
+def start_queued(context: DecisionContext, name: str) -> None:
+    """Start a call that waits for a place, if there is one now."""
+    node = context.state.node(name)
+    if node.status == "queued" and context.state.facts.gate == "open":
+        planned = context.state.planned(name)
+        if context.slots.take(planned.calls):
+            start_attempt(context, name, planned, node.attempt)
+
+
+def start_attempt(context: DecisionContext, name: str, planned: PlannedNode, number: int) -> None:
+    """Start an attempt that has been scheduled: its input is what its templates give now."""
+    try:
+        if planned.role == "awaited":
+            _wait(context, name, planned)
+            return
+        given = _input(context, name, planned)
+        timeout = _span(context, name, planned, "timeout")
+        opened: ev.PausePointOpened | None = None
+        # Whoever is called once more, after its instance was lost, replies to the point that is open already.
+        if planned.role == "callback" and not context.state.node(name).point:
+            opened = _opened(context, name, planned)
+    except ExpressionError as failure:
+        fail(context, name, error_of(failure))
+        return
+    until = context.now + timeout if timeout is not None else None
+    context.emit(ev.NodeStarted(node=name, attempt=number, input=given, timeout_at=until))
+    if opened is not None:
+        context.emit(opened)
+    if planned.role == "detached":  # that it will be started is all there is to it
+        complete(context, name, {"execution_id": context.state.child_id(name, number)})
+
+
+def complete(context: DecisionContext, name: str, output: object, port: str = "done") -> None:
+    """Decide that a node is done."""
+    started = context.state.node(name).started_at
+    duration = context.now - started if started else 0
+    context.emit(ev.NodeCompleted(node=name, output=output, port=port, duration_ms=duration))
+    path = context.scope_of(name)
+    if not context.state.scopes.rows[path].open:
+        context.settled.append(path)
+
+
+# Nodes that the engine decides by itself
+
+
+def _decide_inline(context: DecisionContext, name: str, planned: PlannedNode) -> None:
+    node = planned.node
+    match node:
+        case Condition():
+            held = context.holds(context.scope_of(name), name, planned, "if", None)
+            complete(context, name, held, "true" if held else "false")
+        case Switch():
+            complete(context, name, None, _chosen_port(context, name, planned, node))
+        case Set():
+            values = cast("dict[str, object]", context.render(name, planned, "values"))
+            context.emit(ev.VariableSet(scope=variable_scope(context.state, context.scope_of(name)), values=values))
+            complete(context, name, None)
+        case Compute():
+            complete(context, name, context.render(name, planned, "output"))
+        case Merge():
+            complete(context, name, _merged(context, name, planned, node))
+        case End():
+            _end(context, name, planned, node)
+        case _:
+            raise TypeError(f"nothing begins a node of type {node.type}")
+
+
+def _chosen_port(context: DecisionContext, name: str, planned: PlannedNode, node: Switch) -> str:
+    value = context.evaluate(name, planned, "value") if node.value is not None else None
+    for index, case in enumerate(node.cases):
+        if case.equals is not UNSET:
+            if equal(value, context.render(name, planned, f"cases.{index}.equals"), Meter()):
+                return case.port
+        elif context.holds(context.scope_of(name), name, planned, f"cases.{index}.if", None):
+            return case.port
+    return "default"
+
+
+def _merged(context: DecisionContext, name: str, planned: PlannedNode, node: Merge) -> object:
+    if node.strategy == "custom":
+        return context.render(name, planned, "output")
+    path = context.scope_of(name)
+    nodes = context.state.graph(path).nodes
+    rows = {nodes[one]: context.state.node(context_id(path, nodes[one].id)) for one in planned.sources}
+    arrived = {
+        one.id: row
+        for one, row in rows.items()
+        if planned.index in one.targets(row.port) and (not node.branches or one.id in node.branches)
+    }
+    if node.strategy == "all":
+        return bounded({id_: row.output for id_, row in arrived.items()}, "What it merged")
+    by_time = sorted(arrived.values(), key=lambda row: row.closed_seq)
+    if not by_time:
+        return None
+    return by_time[0 if node.strategy == "first" else -1].output
+
+
+def _end(context: DecisionContext, name: str, planned: PlannedNode, node: End) -> None:
+    output = context.render(name, planned, "output")
+    reason = context.text(name, planned, "reason")
+    complete(context, name, output)
+    finish(context, output, node.outcome, reason)
+
+
+def finish(context: DecisionContext, output: object, outcome: str = "executed", reason: str = "") -> None:
+    """End the execution as planned; what still waits is cancelled."""
+    cancel_points(context, "")
+    duration = context.now - context.state.facts.started_at
+    context.emit(ev.ExecutionCompleted(output=output, outcome=outcome, reason=reason, duration_ms=duration))
+
+
+# Nodes that call
+
+
+def _input(context: DecisionContext, name: str, planned: PlannedNode) -> object:
+    if planned.node.type == "http":
+        fields = ("url", "headers", "query", "body", "auth")
+        return {
+            "method": cast("Http", planned.node).method,
+            **{field: context.render(name, planned, field) for field in fields if field in planned.fillings},
+        }
+    return context.render(name, planned, "input")
+
+
+# Nodes that wait
+
+
+def _wait(context: DecisionContext, name: str, planned: PlannedNode) -> None:
+    node = planned.node
+    if isinstance(node, Delay):
+        until = _until(context, name, planned, node)
+        if until <= context.now:
+            complete(context, name, None)
+        else:
+            context.emit(ev.PausePointOpened(node=name, point=context.new_id(), kind="timer", deadline=until))
+        return
+    opened = _opened(context, name, planned)
+    context.emit(opened)
+    settle_approval(context, opened.point)  # it may be that nobody who is left could approve it
+
+
+def _opened(context: DecisionContext, name: str, planned: PlannedNode) -> ev.PausePointOpened:
+    """Return the point at which a node waits for somebody."""
+    node = planned.node
+    field = "timeout" if isinstance(node, ChildWorkflow) else "deadline"
+    length = _span(context, name, planned, field) if hasattr(node, field) else None
+    deadline = context.now + length if length is not None else None
+    on_deadline = cast("str | None", getattr(node, "on_deadline", None))
+    if isinstance(node, ChildWorkflow) and deadline is not None:
+        on_deadline = "timeout"
+    rules: ApprovalRules | None = None
+    remind_at: tuple[int, ...] = ()
+    escalate_at: int | None = None
+    if isinstance(node, AskingNode):
+        rules = _rules(context, name, planned, node)
+        remind_at = tuple(sorted(context.now + after for after in node.remind))
+        escalate_at = context.now + node.escalate.after if node.escalate is not None else None
+        longest = context.state.plan.definition.settings.max_pause
+        if deadline is None and isinstance(longest, int):
+            deadline, on_deadline = context.now + longest, "expired"
+    heartbeat = node.heartbeat if isinstance(node, Callback) else None
+    return ev.PausePointOpened(
+        node=name,
+        point=context.new_id(),
+        kind=_POINT_KINDS[node.type],
+        deadline=deadline,
+        on_deadline=on_deadline,
+        details=_details(context, name, planned),
+        rules=rules,
+        remind_at=remind_at,
+        escalate_at=escalate_at,
+        beat_by=context.now + heartbeat if heartbeat else None,
+    )
+
+
+def _details(context: DecisionContext, name: str, planned: PlannedNode) -> dict[str, object]:
+    """Return what whoever is waited for is shown, with its templates filled."""
+    details: dict[str, object] = {}
+    for field in planned.fillings:
+        last = field.rpartition(".")[2]
+        if last in ("title", "signal", "key"):
+            details[field] = context.text(name, planned, field)
+            # A wait for what cannot come would be a wait for ever.
+            what = {"signal": "name", "key": "key"}.get(last)
+            if what is not None and (fault := fault_in(what, details[field])) is not None:
+                raise ExpressionError(f"`{field}`: {fault}", code="invalid_argument")
+        elif field == "input" and planned.role == "callback":
+            continue  # it is the call's
+        elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
+            details[field] = context.render(name, planned, field)
+    if isinstance(planned.node, ChildWorkflow):
+        details["child"] = context.state.child_id(name, context.state.node(name).attempt)
+    failure = context.state.node(name).error
+    if failure is not None:
+        details["failure"] = {"code": failure.code, "message": failure.message, "context_id": failure.context_id}
+    return details
+
+
+def user_names(context: DecisionContext, name: str, planned: PlannedNode, field: str) -> list[str]:
+    """Return the users that an expression names."""
+    found = context.render(name, planned, field)
+    if not isinstance(found, list) or not all(isinstance(user, str) and user for user in found):
+        raise ExpressionError(f"`{field}` needs a list of user names.", code="invalid_argument")
+    return found
+
+
+def _rules(context: DecisionContext, name: str, planned: PlannedNode, node: AskingNode) -> ApprovalRules | None:
+    """Return who is asked and how they decide, with names and roles filled in."""
+    users = [context.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.users.")]
+    roles = [context.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.roles.")]
+    if "approvers.expression" in planned.fillings:
+        users.extend(user_names(context, name, planned, "approvers.expression"))
+    if node.approvers is not None and not any((*users, *roles)):
+        raise ExpressionError("`approvers` names nobody, so nobody could decide.", code="invalid_argument")
+    asked = ApprovalRules(users=tuple(users), roles=tuple(roles), escalation_ahead=node.escalate is not None)
+    if isinstance(node, Approval):
+        return replace(
+            asked,
+            need=node.need,
+            reject_need=node.reject_need,
+            exclude_requester=node.exclude_requester,
+            requester=context.state.facts.user,
+            order=node.order,
+            comment_required=node.comment == "required",
+        )
+    return asked if node.approvers is not None else None
+
+
+_POINT_KINDS: dict[str, ev.PointKind] = {
+    "approval": "approval",
+    "form": "form",
+    "wait_signal": "signal",
+    "callback": "callback",
+    "workflow": "child",
+}
+
+
+def _until(context: DecisionContext, name: str, planned: PlannedNode, node: Delay) -> int:
+    if node.until is None:
+        return context.now + (_span(context, name, planned, "duration") or 0)
+    moment = context.render(name, planned, "until")
+    if isinstance(moment, int) and not isinstance(moment, bool):
+        if moment > LAST_MOMENT:
+            raise ExpressionError(f"`until`: {shown(moment)} ms lies after the year 9999.", code="invalid_argument")
+        return moment
+    if isinstance(moment, str):
+        return parse_timestamp(moment).ns // 1_000_000
+    raise ExpressionError("`until` needs a timestamp.", code="invalid_argument")
+
+
+def _span(context: DecisionContext, name: str, planned: PlannedNode, field: str) -> int | None:
+    """Return a length of time that a node gives as such or by a template."""
+    given: int | str | None = getattr(planned.node, field)
+    if given is None or isinstance(given, int):
+        return given
+    found = context.render(name, planned, field)
+    if isinstance(found, str):
+        try:
+            return parse_duration(found)
+        except ValueError as error:
+            raise ExpressionError(f"`{field}`: {error}.", code="invalid_argument") from error
+    raise ExpressionError(f"`{field}` needs a duration such as `30s`.", code="invalid_argument")

@@ -1,0 +1,144 @@
+"""The decision to take work up again: all that was given up, or a node to which somebody goes back.
+
+What waits behind such a node is given up, and what came of it is dropped. A scope that was halted is reopened by it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from layover.core.context_ids import context_id
+from layover.core.engine import events as ev
+from layover.core.engine.apply_rewind import behind_of
+from layover.core.engine.halting import has_rounds, is_given_up
+from layover.core.engine.node_transitions import container_of, points_in, scope_path, scopes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.engine import commands as cmd
+    from layover.core.engine.decision_context import DecisionContext
+    from layover.core.engine.events import NodeStatus
+    from layover.core.engine.state import Execution, Point
+
+_NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
+
+
+def can_go_back(context: DecisionContext, to: str) -> bool:
+    """Return whether a node has been reached in a scope that is still there, be it that it was halted."""
+    name, _, path = to.partition(":")
+    halted = context.state.halted.get(path)
+    if halted is not None:
+        node = halted.nodes.get(name)
+        return node is not None and node.status not in _NOT_REACHED
+    if path not in context.state.scopes or name not in context.state.graph(path).positions:
+        return False
+    return context.state.node(to).status not in _NOT_REACHED
+
+
+def is_behind(context: DecisionContext, name: str, to: str) -> bool:
+    """Return whether a node comes after another, in the same graph or inside something that does."""
+    return _is_among(context, name, _names_behind(context, to))
+
+
+def give_up(context: DecisionContext, point: Point, reason: str, by: str | None = None) -> None:
+    """Wait no longer at a point; a child that is waited for there is to be told, a call that is out to stop."""
+    call = call_out(context, point)
+    context.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child, call=call, by=by))
+
+
+def call_out(context: DecisionContext, point: Point) -> str:
+    """Return the node of a point if its call is still out: whoever is to call back is being called."""
+    calling = point.kind == "callback" and context.state.node(point.node).status == "running"
+    return point.node if calling else ""
+
+
+def go_back(
+    context: DecisionContext,
+    to: str,
+    reason: str = "",
+    *,
+    command: cmd.Rewind | None = None,
+    error: ev.Error | None = None,
+) -> None:
+    """Go back to a node that one can go back to; a closed execution is reopened by the command that asks for it."""
+    names = _names_behind(context, to)
+    for point in _points_behind(context.state, names):
+        give_up(context, context.state.points[point], reason)
+    if context.state.facts.closed and command is not None:
+        reopen_execution(context, "rewind", command, behind=names)
+    _reopen_around(context, context.scope_of(to))
+    by = command.by if command is not None else None
+    context.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
+
+
+def reopen_execution(
+    context: DecisionContext,
+    why: Literal["retry", "rewind"],
+    command: cmd.Retry | cmd.Rewind,
+    *,
+    behind: Sequence[str] = (),
+) -> None:
+    """Reopen a closed execution: what was given up is ready again, but for what is `behind` a node to go back to.
+
+    A container that has opened scopes goes on with them instead: what was completed in them stays so. With this
+    begins a leg of the instance that does it, and the time that the execution has.
+    """
+    state = context.state
+    nodes: list[str] = []
+    containers = {container_of(path) for path in state.halted.rows}
+    containers = {name for name in containers if state.node(name).status == "entered"}
+    for name, node in state.nodes.rows.items():
+        if is_given_up(node):
+            if has_rounds(node):
+                containers.add(name)
+            else:
+                nodes.append(name)
+    ready = tuple(sorted(name for name in nodes if not _is_among(context, name, behind)))
+    going_on = tuple(sorted(name for name in containers if not _is_among(context, name, behind)))
+    context.emit(
+        ev.ExecutionReopened(
+            why=why,
+            nodes=ready,
+            by=command.by,
+            key=command.key,
+            containers=going_on,
+            time_anew=state.timed,
+        )
+    )
+    if command.instance:
+        context.emit(ev.LegStarted(cause=why, instance=command.instance))
+
+
+def reopen_scope(context: DecisionContext, container: str, key: int | str) -> None:
+    """Take up a halted scope: what was given up in it is ready again, and containers in it go on."""
+    path = scope_path(container, key)
+    halted = context.state.halted[path].nodes
+    inner = {context_id(path, id_): node for id_, node in halted.items()}
+    nodes = tuple(sorted(name for name, node in inner.items() if is_given_up(node) and not has_rounds(node)))
+    context.emit(ev.ScopeReopened(node=container, key=key, nodes=nodes))
+    context.settled.append(path)
+    context.settled.extend(scope_path(name, "") for name, node in inner.items() if has_rounds(node))
+
+
+def _reopen_around(context: DecisionContext, path: str) -> None:
+    """Take up the halted scopes that a path leads through, the outermost first."""
+    if path and path not in context.state.scopes:
+        container = container_of(path)
+        _reopen_around(context, context.scope_of(container))
+        reopen_scope(context, container, context.state.halted[path].scope.key)
+
+
+def _points_behind(state: Execution, names: list[str]) -> list[str]:
+    own = [point for name in names if (point := state.node(name).point)]
+    return sorted((*own, *points_in(state, (path for name in names for path in scopes_of(state, name)))))
+
+
+def _names_behind(context: DecisionContext, to: str) -> list[str]:
+    name, _, path = to.partition(":")
+    graph = context.state.graph(path)
+    return [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
+
+
+def _is_among(context: DecisionContext, name: str, names: Sequence[str]) -> bool:
+    return any(name == one or context.scope_of(name).startswith(scope_path(one, "")) for one in names)

@@ -1,0 +1,1 @@
+"""Calls of node functions: slots, threads and workers."""

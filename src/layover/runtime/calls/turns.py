@@ -1,0 +1,75 @@
+"""Who is next to have a call slot: executions wait in one line for each node type that they want to call.
+
+A line for each type keeps the ones that wait for something scarce, such as a thread, from being looked at whenever
+anything else becomes free. Of the lines for which there is a slot, the one whose first execution has waited longest is
+served.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.runtime.execution.active_execution import ActiveExecution
+
+
+class Turn(NamedTuple):
+    """An execution that may start calls of a type, and how many others wait for the same."""
+
+    execution: ActiveExecution
+    node_type: str
+    others: int
+
+
+class Turns:
+    """The lines. An execution stands at most once in each."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, OrderedDict[ActiveExecution, int]] = {}
+        self._numbers = count()
+        self._first = count(-1, -1)
+
+    def add(self, active: ActiveExecution, node_type: str, *, first: bool = False) -> None:
+        """Put an execution at the end of a line, or at its head if it has waited before; once in it, it stays."""
+        line = self._lines.setdefault(node_type, OrderedDict())
+        if active in line:
+            return
+        line[active] = next(self._first if first else self._numbers)
+        if first:
+            line.move_to_end(active, last=False)
+
+    def next(self, has_slot: Callable[[str], bool]) -> Turn | None:
+        """Take out whoever has waited longest among those for whose type there is a slot."""
+        longest = None
+        for node_type, line in self._lines.items():
+            if longest is not None and _number(line) > _number(self._lines[longest]):
+                continue
+            if has_slot(node_type):
+                longest = node_type
+        if longest is None:
+            return None
+        line = self._lines[longest]
+        active, _ = line.popitem(last=False)
+        if not line:
+            del self._lines[longest]
+        return Turn(active, longest, len(line))
+
+    def remove(self, active: ActiveExecution) -> None:
+        """Take an execution out of every line: a line that does not move would hold on to it."""
+        for node_type, line in [*self._lines.items()]:
+            if line.pop(active, None) is not None and not line:
+                del self._lines[node_type]
+
+    def __len__(self) -> int:
+        return len({active for line in self._lines.values() for active in line})
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+
+def _number(line: OrderedDict[ActiveExecution, int]) -> int:
+    return next(iter(line.values()))

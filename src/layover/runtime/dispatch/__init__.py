@@ -1,0 +1,1 @@
+"""The loops of an instance: claims, commits, leases, the outbox, signals, purges."""

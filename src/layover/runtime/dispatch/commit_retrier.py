@@ -1,0 +1,179 @@
+"""Appends whose commit failed, or was not answered: they are kept in memory until it is known what became of them.
+
+The head of an execution tells it: the writer's own epoch and the length of the log say whether an append has landed,
+must be sent again, or was fenced. Beginnings under one id all have the same epoch, and may have the same length: what
+is written tells which of them has landed. What has to be sent again goes in groups that are halved each time one fails,
+so that a group which is too much for the store, or for the time that it is given, comes through in parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreError
+from layover.ports.records import Outcome
+from layover.runtime.dispatch.queued_append import is_refusal, leading, store_error, tell, tell_all
+
+if TYPE_CHECKING:
+    from layover.ports.records import Append
+    from layover.ports.store import Store
+    from layover.runtime.dispatch.queued_append import QueuedAppend
+
+_FIRST_PAUSE = 0.05  # seconds
+_LONGEST_PAUSE = 1.0
+
+_log = logging.getLogger("layover.committer")
+
+
+class CommitRetrier:
+    """Writes what could not be written with its group; nobody else waits for that."""
+
+    def __init__(self, store: Store, most: int, most_bytes: int) -> None:
+        self._store = store
+        self._largest = self._most = most
+        self._most_bytes = most_bytes
+        self._kept: list[tuple[QueuedAppend, StoreError]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._stopped = asyncio.Event()
+
+    async def mend(self, group: list[QueuedAppend], error: BaseException) -> None:
+        """Find out what became of appends whose commit failed, and have written what can be written."""
+        if is_refusal(error):
+            for one in group:
+                await self._write_alone(one)
+            return
+        ours = store_error(error)
+        _log.warning("commit_failed appends=%d error=%s", len(group), ours.message)
+        self._keep([(one, ours) for one in group if one.append.new is None])
+        for one in group:
+            if one.append.new is not None:  # whoever begins an execution can decide what to do then
+                await self._tell(one, ours)
+
+    async def wait(self, seconds: float) -> float:
+        """Let some time pass, unless everything stops; return how long to wait the next time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds or _FIRST_PAUSE):
+                await self._stopped.wait()
+        return min(max(seconds, _FIRST_PAUSE) * 2, _LONGEST_PAUSE)
+
+    async def stop(self) -> None:
+        """Give up what the store cannot take."""
+        self._stopped.set()
+        if self._task is not None:
+            await self._task
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is tried again any more."""
+        return self._stopped.is_set()
+
+    async def outcome_if_known(self, append: Append) -> Outcome | None:
+        """Return what became of an append; None if it has not landed, or the store cannot say."""
+        try:
+            return await self._outcome_of(append)
+        except StoreError:
+            return None
+
+    # What is kept
+
+    def _keep(self, group: list[tuple[QueuedAppend, StoreError]]) -> None:
+        """Keep appends whose commit failed until they have landed, or somebody else drives their execution."""
+        if not group:
+            return
+        self._most = max(1, min(self._most, len(group) // 2))
+        self._kept += group
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._retry())
+
+    async def _retry(self) -> None:
+        pause = 0.0
+        while self._kept and not self.stopped:
+            kept, self._kept = self._kept, []
+            left = [(one, error) for one, error in kept if not await self._has_become_known(one)]
+            if left:
+                pause = await self.wait(pause)
+            while left and not self.stopped:
+                count = leading([one for one, _ in left], self._most, self._most_bytes)
+                group, left = left[:count], left[count:]
+                if not await self._send(group):
+                    break
+                pause = 0.0
+            self._kept = [*left, *self._kept]
+        self._task = None
+        for one, error in self._kept:
+            tell(one, error)
+        self._kept.clear()
+
+    async def _has_become_known(self, one: QueuedAppend) -> bool:
+        outcome = await self.outcome_if_known(one.append)
+        if outcome is not None:
+            tell(one, outcome)
+        return outcome is not None
+
+    async def _send(self, group: list[tuple[QueuedAppend, StoreError]]) -> bool:
+        """Send appends once more; false if that failed, and what comes after them had better wait."""
+        pending = [one for one, _ in group]
+        try:
+            outcomes = await self._store.commit([one.append for one in pending])
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be left without an answer
+            if is_refusal(error):
+                for one in pending:
+                    await self._write_alone(one)
+                return True
+            ours = store_error(error)
+            self._keep([(one, ours) for one in pending])  # behind the others: what fails alone holds up nobody
+            return False
+        self._most = min(self._most * 2, self._largest)
+        # The one that was not answered may have landed after we looked, and then this one is refused because of it.
+        self._kept += [told for told, outcome in zip(group, outcomes, strict=True) if outcome.verdict == "fenced"]
+        for one, outcome in zip(pending, outcomes, strict=True):
+            if outcome.verdict != "fenced":
+                tell(one, outcome)
+        return True
+
+    # One by one
+
+    async def _write_alone(self, one: QueuedAppend) -> None:
+        """Write an append by itself that was refused, or was in a group with one that was."""
+        try:
+            outcomes = await self._store.commit([one.append])
+        except Exception as error:  # noqa: BLE001 - as above
+            if is_refusal(error):
+                _log.error("append_unwritable execution=%s error=%s", one.append.execution_id, error)
+                await self._tell(one, store_error(error))
+            else:
+                await self.mend([one], error)
+            return
+        reached(CommitPoint.APPEND_COMMITTED)
+        tell_all([one], outcomes)
+
+    async def _tell(self, one: QueuedAppend, error: StoreError) -> None:
+        """Tell whether an append has landed, or else why not."""
+        tell(one, await self.outcome_if_known(one.append) or error)
+
+    async def _outcome_of(self, append: Append) -> Outcome | None:
+        """Return what became of an append by a look at its head; None if it has not landed and may be sent again."""
+        row = await self._store.get(append.execution_id)
+        if row is None:
+            return None if append.new is not None else Outcome(verdict="fenced")
+        if append.new is not None and not await self._has_begun_it(append):
+            return Outcome(verdict="exists")
+        head = row.head
+        landed = (head.last_epoch, head.last_seq) == (append.epoch, append.expected_seq + append.count)
+        if not append.count:  # it only took note of commands
+            landed = landed and head.commands_done >= append.commands_seen and head.owner in (None, append.owner)
+        is_driven_here = (head.owner, head.epoch) == (append.owner, append.epoch)
+        if landed and (append.new is None or append.rest is not None or is_driven_here):
+            return Outcome(verdict="passed", commands_seq=append.commands_seen)
+        if is_driven_here and head.last_seq == append.expected_seq:
+            return None
+        return Outcome(verdict="fenced", commands_seq=head.commands_seq)
+
+    async def _has_begun_it(self, append: Append) -> bool:
+        """Return whether an execution was begun by this append, and not by another one under the same id."""
+        first = await self._store.history(append.execution_id, 0, 1)
+        return bool(first) and (first[0].at, first[0].events) == (append.at, append.events)

@@ -1,0 +1,226 @@
+"""Delivering what executions want of each other.
+
+Messages are rows of an outbox, committed with the log of their sender. Whoever wrote them delivers them at once; what
+an instance leaves behind when it dies comes due, and anybody delivers it. A message is delivered in a transaction of
+its destination and deleted afterwards, so it may arrive twice: the destination tells by sender and number that it knows
+it. Messages of one sender to one destination arrive in their order: one goes on its way when the one before has
+arrived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from layover.core.engine.command_codec import UnknownCommand, knows_command
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.errors import StoreUnavailable
+from layover.ports.records import Enqueue, Wish
+from layover.runtime.execution.outbox_messages import ADMIT, FREE, OWN_FOR, REPORT, SCAN, START, Scanning, Start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from layover.ports.records import Message
+    from layover.ports.store import Store
+    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.dispatch.service import Service
+    from layover.runtime.dispatch.signal_router import SignalRouter
+    from layover.runtime.operations.starter import Starter
+
+_MOST_AT_ONCE = 200
+_LOOK_AGAIN = 60_000
+
+_Way: TypeAlias = "tuple[str, str]"
+_Key: TypeAlias = "tuple[str, int, str]"
+
+_log = logging.getLogger("layover.outbox_relay")
+
+
+class OutboxRelay:
+    """Brings messages to where they belong, for as long as the instance lives."""
+
+    def __init__(self, store: Store, driver: Driver, starter: Starter, signal_router: SignalRouter) -> None:
+        self._store = store
+        self._driver = driver
+        self._starter = starter
+        self._signal_router = signal_router
+        self._written: list[Message] = []
+        self._at_hand: dict[_Key, Message] = {}
+        self._hinted = asyncio.Event()
+        self._stopped = False
+        self._look_at = 0
+        driver.on_messages = self.post
+
+    def post(self, messages: Sequence[Message]) -> None:
+        """Deliver messages that were just written; those that are for later are found when their time comes."""
+        if self._stopped:
+            return  # what is delivered may lead to more, without an end
+        for message in messages:
+            if message.kind == ADMIT:  # whoever began the execution asks; this is for the case that they die
+                self._look_at = min(self._look_at, message.due_at)
+            else:
+                self._written.append(message)
+        self._hinted.set()
+
+    def stop(self) -> None:
+        """Deliver no more than what is at hand; anybody else delivers the rest."""
+        self._stopped = True
+        self._hinted.set()
+
+    async def run(self, service: Service) -> None:
+        """Deliver until told to stop."""
+        while self._written or self._at_hand or not self._stopped:
+            try:
+                await self._round()
+            except Exception:
+                self._leave_to_the_outbox()
+                raise
+            service.succeeded()
+            if not (self._written or self._at_hand or self._stopped):
+                await self._sleep()
+
+    def _leave_to_the_outbox(self) -> None:
+        """Let go of all messages: each is still in the outbox, and comes due."""
+        self._written.clear()
+        self._at_hand.clear()
+        self._look_at = self._driver.clock.now() + self._driver.settings.outbox_poll
+
+    async def _round(self) -> None:
+        """Look for what others have left, if it is time for that; deliver what is at hand."""
+        now = self._driver.clock.now()
+        if now >= self._look_at and not self._stopped:
+            await self._look(now)
+        if self._written:
+            written, self._written = self._written, []
+            await self._take_up(written)
+        batch = _first_of_each(self._at_hand.values())
+        for message in batch:
+            del self._at_hand[_key(message)]
+        if batch:
+            await self._deliver(batch)
+
+    async def _look(self, now: int) -> None:
+        outbox = await self._store.outbox(now, _MOST_AT_ONCE)
+        self._at_hand.update((_key(message), message) for message in outbox.due)
+        self._look_at = now + self._driver.settings.outbox_poll
+        if len(outbox.due) == _MOST_AT_ONCE:
+            self._look_at = now  # there may be more
+        elif outbox.next_due is not None:
+            self._look_at = min(self._look_at, outbox.next_due)
+        oldest = outbox.undispatched_since
+        if oldest is not None and oldest < now - OWN_FOR:  # else there is nothing to ask for, and asking costs
+            await self._signal_router.look(now)
+
+    async def _take_up(self, written: list[Message]) -> None:
+        """Take up messages that were just written, behind those that somebody has left on the same way."""
+        ways = dict.fromkeys(_way(message) for message in written if message.kind not in _NEED_NOT_WAIT)
+        for sender in dict.fromkeys(sender for sender, _ in ways):
+            for message in await self._store.outgoing(sender):
+                if _way(message) in ways:
+                    self._at_hand[_key(message)] = message
+        self._at_hand.update((_key(message), message) for message in written)
+
+    async def _deliver(self, batch: list[Message]) -> None:
+        own = [message for message in batch if not _is_command(message)]
+        commands = [message for message in batch if _is_command(message)]
+        told, brought = await asyncio.gather(self._command(commands), asyncio.gather(*map(self._bring, own)))
+        arrived = [*told, *(message for message, has_arrived in zip(own, brought, strict=True) if has_arrived)]
+        reached(CommitPoint.MESSAGES_DELIVERED)
+        if arrived:
+            await self._store.sent(arrived)
+            reached(CommitPoint.MESSAGES_SENT)
+
+    async def _command(self, messages: list[Message]) -> list[Message]:
+        """Put commands into the queues of other executions, and return them; what is closed or gone needs none."""
+        try:
+            await self._driver.send([_command_of(message) for message in messages])
+        except StoreUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - it is told which of them it is that cannot be delivered
+            return [message for message in messages if await self._bring(message)]
+        return messages
+
+    async def _bring(self, message: Message) -> bool:
+        """Deliver one message; return whether it has arrived."""
+        try:
+            return await self._bring_one(message)
+        except StoreUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - one that cannot be delivered must not keep back the others
+            _log.exception("message_undeliverable sender=%s n=%d kind=%s", message.sender, message.n, message.kind)
+            self._hold_back(message)
+            await self._store.postpone(message, self._driver.clock.now() + _LOOK_AGAIN)
+            return False
+
+    def _hold_back(self, message: Message) -> None:
+        """Leave to the outbox what would overtake a message that has not arrived."""
+        way = _way(message)
+        self._at_hand = {key: one for key, one in self._at_hand.items() if _way(one) != way}
+
+    async def _bring_one(self, message: Message) -> bool:
+        now = self._driver.clock.now()
+        match message.kind:
+            case "start":
+                start = msgspec.json.decode(message.body, type=Start)
+                await self._starter.begin_child(message.sender, message.destination, start)
+            case "scan":
+                scanning = msgspec.json.decode(message.body, type=Scanning)
+                await self._signal_router.scan(message.sender, scanning)
+            case "admit":
+                await self._starter.apply(msgspec.json.decode(message.body, type=Wish), message)
+                return False  # by now it is gone, or kept for later
+            case "free":
+                if await self._store.free(message.sender, now):
+                    self._driver.hint(0)
+            case _ if _is_command(message):
+                await self._driver.send([_command_of(message)])
+            case _:  # a newer release wrote it, and knows whether it is a command at all
+                raise UnknownCommand(f"There is no message `{message.kind}` in this release of Layover.")
+        return True
+
+    async def _sleep(self) -> None:
+        self._hinted.clear()
+        await self._driver.clock.wait(self._look_at, self._hinted)
+
+
+_OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE})
+# What goes before anything else to its destination; what is to nobody else; and word of the end, after which nothing
+# that was to be there before it makes a difference.
+_NEED_NOT_WAIT = _OWN_KINDS | {REPORT}
+
+
+def _first_of_each(messages: Iterable[Message]) -> list[Message]:
+    """Return messages that can go at once: on each way the first."""
+    first: dict[_Way, Message] = {}
+    for message in messages:
+        way = _way(message)
+        known = first.get(way)
+        if known is None or message.n < known.n:
+            first[way] = message
+    return list(first.values())[:_MOST_AT_ONCE]
+
+
+def _is_command(message: Message) -> bool:
+    return message.kind not in _OWN_KINDS and knows_command(message.kind)
+
+
+def _command_of(message: Message) -> Enqueue:
+    return Enqueue(
+        execution_id=message.destination,
+        kind=message.kind,
+        body=message.body,
+        source=message.sender,
+        source_n=message.n,
+    )
+
+
+def _way(message: Message) -> _Way:
+    return message.sender, message.destination
+
+
+def _key(message: Message) -> _Key:
+    return message.sender, message.n, message.destination

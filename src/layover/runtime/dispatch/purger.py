@@ -1,0 +1,119 @@
+"""Deleting what nobody needs any more: executions some time after their end, and what is kept beside them.
+
+That is signals that nobody looks back for, what requests were answered, and of the audit what is older than is set.
+Small batches, one instance at a time, and only when there is something to do: a purge never holds up the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.errors import LayoverError
+from layover.ports.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from layover.ports.store import Store
+    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.dispatch.service import Service
+    from layover.runtime.plans import Plans
+
+_AT_ONCE = 100
+_LOCK = "janitor"  # a row in the database: instances of earlier releases know it by this name
+
+_log = logging.getLogger("layover.purger")
+
+
+class Purger:
+    """Purges now and then, for as long as the instance lives."""
+
+    def __init__(self, store: Store, driver: Driver, plans: Plans) -> None:
+        self._store = store
+        self._driver = driver
+        self._plans = plans
+
+    async def run(self, service: Service) -> None:
+        """Look again and again for what is no longer kept."""
+        while True:
+            if not service.failures:
+                await self._sleep()
+            await self.clean()
+            service.succeeded()
+
+    async def _sleep(self) -> None:
+        clock = self._driver.clock
+        await clock.wait(clock.now() + self._driver.settings.purge_every, asyncio.Event())
+
+    async def clean(self) -> int:
+        """Delete what is no longer kept, unless another instance is at it; return how many executions that was."""
+        if not await self._is_ours():
+            return 0
+        count = 0
+        try:
+            async for deleted in self._batches():
+                count += deleted
+                if not await self._is_ours():
+                    break
+        finally:
+            await self._store.unlock(_LOCK, self._driver.instance)
+        if count:
+            _log.info("purged executions=%d", count)
+        return count
+
+    async def _batches(self) -> AsyncIterator[int]:
+        """Delete a little, and a little more; each time say how many executions that was."""
+        store, settings, now = self._store, self._driver.settings, self._driver.clock.now()
+        found = await horizons(store, self._plans, now, settings.retention)
+        is_all = len(found) == len(await store.versions())
+        yield await store.purge_weeks(min((before for _, before in found), default=None) if is_all else None)
+        for workflow, before in found:
+            async for deleted in purge_workflow(store, workflow, before):
+                yield deleted
+        while await store.forget_signals(now - settings.signal_retention, _AT_ONCE):
+            yield 0
+        while await store.forget_replies(now, _AT_ONCE):
+            yield 0
+        if settings.audit_retention is not None:
+            while await store.forget_audit(now - settings.audit_retention, _AT_ONCE):
+                yield 0
+        await store.forget_rates(now)
+
+    async def _is_ours(self) -> bool:
+        """Take the lock, or keep it for longer."""
+        now = self._driver.clock.now()
+        return await self._store.lock(_LOCK, self._driver.instance, now, now + self._driver.settings.lease_ttl)
+
+
+async def horizons(store: Store, plans: Plans, now: int, retention: int | None) -> list[tuple[str, int]]:
+    """Return, for each workflow, the moment before which what has ended is no longer kept.
+
+    That is by the retention of its newest version, or else by one for all; without any it is kept for ever. So it is
+    where nobody can read what the workflow says about it.
+    """
+    found: list[tuple[str, int]] = []
+    for version in await store.versions():
+        try:
+            own = (await plans.of(version.hash)).definition.settings.retention
+        except StoreError:
+            raise
+        except (LayoverError, msgspec.MsgspecError) as error:
+            _log.warning("retention_unknown workflow=%s error=%s", version.workflow, error)
+            continue
+        kept_for = retention if own is None else own
+        if kept_for is not None:
+            found.append((version.workflow, now - kept_for))
+    return found
+
+
+async def purge_workflow(store: Store, workflow: str, before: int) -> AsyncIterator[int]:
+    """Delete executions of a workflow that ended before a moment, batch by batch; say how many each time."""
+    while found := await store.expendable(before, _AT_ONCE, workflow):
+        deleted = await store.purge(found, before)
+        yield deleted
+        if not deleted:
+            return  # they were taken up again meanwhile, or somebody else deletes them

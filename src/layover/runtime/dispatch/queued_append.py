@@ -1,0 +1,79 @@
+"""Appends on their way to the store: how many go together, what a failed commit means, and who is told of it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from layover.ports.records import Append, Outcome
+
+Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
+
+# What a driver raises about values that it cannot pass on; anything else that is not ours says nothing about them.
+_ABOUT_VALUES = (TypeError, ValueError, ArithmeticError)
+
+_log = logging.getLogger("layover.committer")
+
+
+class QueuedAppend(NamedTuple):
+    """An append, and who is told what became of it."""
+
+    append: Append
+    told: Told
+
+
+def size_of(append: Append) -> int:
+    """Return about how many bytes an append takes on its way."""
+    size = len(append.events)
+    if append.snapshot is not None:
+        size += len(append.snapshot)
+    if append.earlier:
+        size += sum(len(entry.events) for entry in append.earlier)
+    if append.messages:
+        size += sum(len(message.body) for message in append.messages)
+    return size
+
+
+def leading(waiting: Sequence[QueuedAppend], most: int, most_bytes: int) -> int:
+    """Return how many of the first go together: one that is larger than all may be goes by itself."""
+    left = most_bytes
+    for index, one in enumerate(waiting):
+        left -= size_of(one.append)
+        if index == most or (left < 0 and index):
+            return index
+    return len(waiting)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return whether a commit failed for what was to be written, so that it would fail again."""
+    if isinstance(error, StoreError):
+        return not isinstance(error, StoreUnavailable | StoreUnusable)
+    return isinstance(error, _ABOUT_VALUES)
+
+
+def store_error(error: BaseException) -> StoreError:
+    """Return what a failed commit is to whoever wanted it: what is no refusal is worth trying again."""
+    if isinstance(error, StoreError):
+        return error
+    text = f"It cannot be written: {error}."
+    return StoreError(text) if is_refusal(error) else StoreUnavailable(f"It could not be written: {error!r}.")
+
+
+def tell(one: QueuedAppend, outcome: Outcome | StoreError) -> None:
+    """Tell what became of an append."""
+    try:
+        one.told(outcome)
+    except Exception:  # noqa: BLE001 - the others are told all the same
+        # What is durable stays so: whoever takes the execution up next goes on from there.
+        _log.exception("outcome_not_taken execution=%s", one.append.execution_id)
+
+
+def tell_all(group: Sequence[QueuedAppend], outcomes: Sequence[Outcome]) -> None:
+    """Tell what became of each append of a group."""
+    for one, outcome in zip(group, outcomes, strict=True):
+        tell(one, outcome)

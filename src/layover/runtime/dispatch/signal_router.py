@@ -1,0 +1,111 @@
+"""Bringing signals and those who wait for them together, whichever of the two comes first.
+
+A signal is kept before it is looked who waits for it, and a wait is in the log before it is looked what has come: one
+of the two sees the other. Neither look is forgotten if an instance dies: a signal stays undispatched, and a wait has a
+message in the outbox, until it has been done. What is found twice is told twice, and taken once.
+
+An execution takes a signal in once, at all points that are open then: to a point that opens later it is a thing of the
+past, whoever finds it once more, and whatever their clocks say. Only a point that looks back is told of it by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from layover.core.engine.answers import Refused
+from layover.core.engine.command_codec import encode_command
+from layover.core.engine.commands import Deliver
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.records import Enqueue
+from layover.runtime.execution.outbox_messages import OWN_FOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from layover.ports.records import Enqueued, Refusal, Signal
+    from layover.ports.store import Store
+    from layover.runtime.execution.outbox_messages import Scanning
+
+# One signal may wake many, and one wait may find many: they are told in bunches that a transaction can bear.
+_MOST_AT_ONCE = 100
+_MOST_BYTES = 4_000_000
+
+
+class Sender(Protocol):
+    """Whoever can put commands into the queues of executions."""
+
+    async def send(self, commands: Sequence[Enqueue]) -> list[Enqueued | Refusal]:
+        """Make commands durable; answer in their order."""
+
+
+class SignalRouter:
+    """Tells executions of the signals that they wait for."""
+
+    def __init__(self, store: Store, sender: Sender) -> None:
+        self._store = store
+        self._sender = sender
+
+    async def dispatch(self, signal: Signal) -> tuple[str, ...]:
+        """Tell everybody who waits for a signal that is kept; return whom."""
+        told: list[str] = []
+        waits = await self._store.waits(signal.name, signal.key)
+        executions = dict.fromkeys(wait.execution_id for wait in waits)
+        for some in _bunches([(execution_id, signal) for execution_id in executions]):
+            told += await self._tell(some)
+        reached(CommitPoint.SIGNAL_TOLD)
+        await self._store.dispatched([signal.id])
+        return tuple(told)
+
+    async def look(self, now: int) -> None:
+        """Dispatch signals that whoever brought them has left."""
+        more = True
+        while more:
+            left = await self._store.undispatched(now - OWN_FOR, _MOST_AT_ONCE)
+            for signal in left:
+                await self.dispatch(signal)
+            more = len(left) == _MOST_AT_ONCE
+
+    async def scan(self, execution_id: str, scanning: Scanning) -> None:
+        """Tell an execution which signals had come before the point at which it waits could be seen."""
+        for name, key in scanning.signals:
+            found = await self._store.signals(name, key, scanning.since)
+            for some in _bunches([(execution_id, signal) for signal in found]):
+                row = await self._store.point(scanning.point)
+                if row is None or row.status != "open":
+                    return  # it has what it needs
+                await self._tell(some, scanning.point if scanning.since < row.point.opened_at else "")
+
+    async def _tell(self, those: Sequence[tuple[str, Signal]], point: str = "") -> list[str]:
+        """Tell executions of signals, for one of their points or for all; return those that are not closed."""
+        commands = [_delivery(execution_id, signal, point) for execution_id, signal in those]
+        taken = await self._sender.send(commands)
+        return [one.execution_id for one, how in zip(commands, taken, strict=True) if not isinstance(how, Refused)]
+
+
+def _bunches(those: Sequence[tuple[str, Signal]]) -> Iterator[list[tuple[str, Signal]]]:
+    bunch: list[tuple[str, Signal]] = []
+    size = 0
+    for execution_id, signal in those:
+        if bunch and (len(bunch) == _MOST_AT_ONCE or size + len(signal.data) > _MOST_BYTES):
+            yield bunch
+            bunch, size = [], 0
+        bunch.append((execution_id, signal))
+        size += len(signal.data)
+    if bunch:
+        yield bunch
+
+
+def _delivery(execution_id: str, signal: Signal, point: str) -> Enqueue:
+    command = Deliver(
+        point=point,
+        id=signal.id,
+        name=signal.name,
+        key=signal.key,
+        data=msgspec.Raw(signal.data),  # as it was kept: it need not be understood to be passed on
+        at=signal.at,
+    )
+    kind, body = encode_command(command)
+    # No point has an empty id, and none a colon in it: one source cannot be mistaken for another.
+    return Enqueue(execution_id=execution_id, kind=kind, body=body, source=f"signal:{point}:{signal.id}")

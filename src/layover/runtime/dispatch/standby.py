@@ -1,0 +1,93 @@
+"""Renewing leases where user code cannot prevent it: on a thread of its own, over a connection of its own.
+
+The event loop renews as long as it can. When a function holds it up, or its connections are silent, the standby sees
+that leases get old and renews them in its place: else another instance would take over what is still being done here,
+and be held up by the same function. But not for ever: if the loop makes no progress for a bounded time, the instance
+lets go of everything, and others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from layover.ports.commit_points import CommitPoint, reached
+from layover.runtime.dispatch.lease_renewer import ATTEMPTS, drop, renewable, renewed
+
+if TYPE_CHECKING:
+    from layover.ports.store import Renewals, Store
+    from layover.runtime.dispatch.driver import Driver
+
+_OLD = 2  # a lease of which less than this part is left is renewed
+
+_log = logging.getLogger("layover.lease_renewer")
+
+
+class StandbyRenewer:
+    """A thread that renews in the place of an event loop that does not."""
+
+    def __init__(self, store: Store, driver: Driver) -> None:
+        self._store = store
+        self._driver = driver
+        self._loop = asyncio.get_running_loop()
+        self._pause = driver.settings.lease_ttl / 1000 / ATTEMPTS
+        # Counted in looks: while the process is stopped, or the machine sleeps, none of them passes.
+        self._most_unanswered = max(1, round(driver.settings.blocked_limit / 1000 / self._pause))
+        self._unanswered = 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="layover-leases", daemon=True)
+        self._thread.start()
+
+    @property
+    def has_let_go(self) -> bool:
+        """Whether the event loop has made no progress for so long that nothing is renewed any more."""
+        return self._unanswered > self._most_unanswered
+
+    def stop(self) -> None:
+        """Renew no more; what is being renewed is not waited for."""
+        self._stopped.set()
+
+    def _answer(self) -> None:
+        self._unanswered = 0
+
+    def _run(self) -> None:
+        renewals: Renewals | None = None
+        try:
+            while not self._stopped.wait(self._pause):
+                try:
+                    renewals = renewals or self._store.renewals()
+                    if renewals is None:
+                        return
+                    self._look(renewals)
+                except Exception as error:  # noqa: BLE001 - whatever it was, the next look may find it gone
+                    _log.warning("standby_renewal_failed error=%r", error)
+        finally:
+            if renewals is not None:
+                renewals.close()
+
+    def _look(self, renewals: Renewals) -> None:
+        """Renew what the event loop should have renewed by now."""
+        self._unanswered += 1
+        try:
+            self._loop.call_soon_threadsafe(self._answer)
+        except RuntimeError:  # the loop is closed
+            self._stopped.set()
+            return
+        if self.has_let_go:
+            if self._unanswered == self._most_unanswered + 1:
+                seconds = self._driver.settings.blocked_limit / 1000
+                _log.critical("leases_let_go executions=%d blocked_for=%.0fs", len(self._driver.active), seconds)
+            return
+        driver = self._driver
+        now, latest, ttl = driver.clock.now(), driver.clock.latest(), driver.settings.lease_ttl
+        kept = [active for active in renewable(driver) if active.lease_until - latest < ttl / _OLD]
+        if not kept:
+            return
+        lost = renewals.renew(driver.instance, [active.lease for active in kept], now + ttl, self._pause)
+        reached(CommitPoint.LEASES_RENEWED)
+        renewed(kept, lost, now + ttl)
+        _log.warning("leases_renewed_by_standby executions=%d lost=%d", len(kept), len(lost))
+        if lost:
+            self._loop.call_soon_threadsafe(drop, kept, lost)

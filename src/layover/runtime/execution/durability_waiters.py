@@ -1,0 +1,61 @@
+"""Calls that wait until something they said about themselves is durable."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from layover.core.errors import LayoverError
+
+if TYPE_CHECKING:
+    from layover.core.engine import commands as cmd
+    from layover.runtime.calls.node_runner import CallOut
+
+    FromCall = cmd.Record | cmd.Checkpoint
+
+
+class Superseded(LayoverError):  # noqa: N818 - it says what the call is
+    """A call that nobody waits for any more: it took too long, or somebody else drives its execution."""
+
+    code = "superseded"
+
+    def __init__(self) -> None:
+        super().__init__("Nobody waits for this call any more.")
+
+
+class DurabilityWaiters:
+    """Who waits, and for what to be written."""
+
+    __slots__ = ("waiting",)
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[FromCall, asyncio.Future[None]]] = []
+
+    def add(self, command: FromCall) -> asyncio.Future[None]:
+        """Return what is done when a command has been written."""
+        told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append((command, told))
+        return told
+
+    def tell(self, written: list[cmd.AnyCommand], calls: dict[str, CallOut]) -> None:
+        """Tell those whose command was among some that they can go on, if anybody still waits for their call."""
+        for one in [one for one in self.waiting if any(one[0] is command for command in written)]:
+            self.waiting.remove(one)
+            command, told = one
+            out = calls.get(command.node)
+            if told.done():
+                continue
+            if out is not None and out.call.attempt == command.attempt:
+                told.set_result(None)
+            else:
+                told.set_exception(Superseded())
+
+    def give_up(self) -> None:
+        """Tell all that nobody waits for their calls any more."""
+        for _, told in self.waiting:
+            if not told.done():
+                told.set_exception(Superseded())
+        self.waiting.clear()
+
+
+NO_WRITERS: Final = DurabilityWaiters()  # for those whose calls have said nothing: nobody is ever added to it

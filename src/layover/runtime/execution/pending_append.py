@@ -1,0 +1,42 @@
+"""One decision on its way to the log, and what is decided again when it has to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from layover.core.engine import commands as cmd
+
+if TYPE_CHECKING:
+    from layover.core.engine.effects import Effect
+    from layover.core.engine.events import AnyEvent
+    from layover.ports.records import Rest
+
+# What an instance tells an execution by itself; everything else comes out of its queue.
+OWN = (
+    *(cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining),
+    *(cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep),
+)
+
+
+class PendingAppend(NamedTuple):
+    """A decision: what it was made of, and what it leads to."""
+
+    tried: list[cmd.AnyCommand]
+    events: list[AnyEvent]
+    effects: list[Effect]
+    rest: Rest | None
+    at: int
+
+
+def in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
+    """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
+    behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, OWN)), default=0)
+    return [*tried[:behind], *commands, *tried[behind:]]
+
+
+def last_pause(tried: list[cmd.AnyCommand]) -> int:
+    """Return the place of the last command that closes the gate: what goes before it in a step begins no call.
+
+    A call begins once its step is durable, and then so is the pause. The nodes are queued instead, until it is resumed.
+    """
+    return max((index for index, one in enumerate(tried) if isinstance(one, cmd.Pause)), default=0)

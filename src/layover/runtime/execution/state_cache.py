@@ -1,0 +1,75 @@
+"""States of executions that have come to rest, so that the next leg need not read its log.
+
+Only states that are known to be durable come in here, and they are found again only if the log has not moved on: by its
+length and by the epoch of whoever wrote its end.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import Execution
+    from layover.ports.records import Head
+
+
+class CachedState(NamedTuple):
+    """A state, and how much of the log it stands for."""
+
+    state: Execution
+    last_seq: int
+    last_epoch: int
+    snapshot_seq: int
+    size: int
+    last_at: int = 0  # the time of its last event; a snapshot does not tell it
+
+
+# What a state takes of memory, as measured: so much by itself, and so many times the bytes of its log.
+_BY_ITSELF = 5_000
+_PER_BYTE = 3
+
+
+class StateCache:
+    """The states that were used last, up to a number of bytes of memory."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._cached: OrderedDict[str, CachedState] = OrderedDict()
+        self.size = 0
+
+    def put(self, execution_id: str, cached: CachedState) -> None:
+        """Keep a state, and let go of those that were not used for longest."""
+        self._drop(execution_id)
+        self._cached[execution_id] = cached
+        self.size += _memory(cached)
+        while self.size > self._most and self._cached:
+            _, oldest = self._cached.popitem(last=False)
+            self.size -= _memory(oldest)
+
+    def take(self, head: Head) -> CachedState | None:
+        """Return a state that is still what the log says; it belongs to whoever took it."""
+        cached = self._drop(head.execution_id)
+        if cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch):
+            return None
+        return cached
+
+    def __contains__(self, execution_id: str) -> bool:
+        return execution_id in self._cached
+
+    def peek(self, head: Head) -> CachedState | None:
+        """Return a state that is still what the log says, to be read at once: it stays here, for the next to take."""
+        cached = self._cached.get(head.execution_id)
+        if cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch):
+            return None
+        return cached
+
+    def _drop(self, execution_id: str) -> CachedState | None:
+        cached = self._cached.pop(execution_id, None)
+        if cached is not None:
+            self.size -= _memory(cached)
+        return cached
+
+
+def _memory(cached: CachedState) -> int:
+    return _BY_ITSELF + _PER_BYTE * cached.size

@@ -1,0 +1,1 @@
+"""Checks and copies of a whole database."""

@@ -1,0 +1,282 @@
+"""A whole database moves into another one, open executions too; then both are held against each other.
+
+Nobody uses either of them meanwhile. Executions are written in the order of their ids, some at a time, each whole and
+in one transaction; what belongs to none of them follows. So a copy that was interrupted is always a first part
+of the source, and can be gone on with where it ended.
+
+Nobody drives executions in the copy: what was driven is due there at once. Everything else is kept as it is, with the
+epoch too, so that whoever drove an execution before can never write to it again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from layover.core.errors import LayoverError
+from layover.core.input_index import read_document
+from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.moving import Batch
+from layover.ports.records import CLOSED
+from layover.runtime.maintenance.database_copy_shared import SHARED
+from layover.runtime.maintenance.verify import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from layover.ports.moving import Whole
+    from layover.ports.records import Version
+    from layover.ports.store import Store
+
+T = TypeVar("T")
+
+# What is in memory at once, unless one execution alone is larger.
+_EXECUTIONS_AT_ONCE = 200
+_BYTES_AT_ONCE = 4_000_000
+_MOST_DIFFERENCES = 100
+
+
+class NotEmpty(LayoverError):  # noqa: N818 - it says what the target is
+    """A database that something could be copied into if there were nothing in it."""
+
+    code = "not_empty"
+
+
+class NotACopy(LayoverError):  # noqa: N818 - it says what the target is not
+    """A database that holds something else than a first part of the source."""
+
+    code = "not_a_copy"
+
+
+class CannotBeKept(LayoverError):  # noqa: N818 - it says what of an execution is the matter
+    """An execution that another kind of database cannot hold."""
+
+    code = "cannot_be_kept"
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a copy has come; `executions` of a `total`, in this part of it."""
+
+    part: Literal["looking", "copying", "comparing"]
+    executions: int
+    total: int
+
+
+class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a copy is there already: all versions of it, and of the rest what comes first, up to the names here."""
+
+    versions: frozenset[tuple[str, int]] = frozenset()
+    execution: str = ""
+    shared: dict[str, str] = {}
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """How much there is in a database."""
+
+    executions: int = 0
+    open: int = 0
+    events: int = 0
+    points: int = 0
+    commands: int = 0
+    messages: int = 0
+    versions: int = 0
+    signals: int = 0
+    rates: int = 0
+    keys: int = 0
+    standings: int = 0
+    audit: int = 0
+
+    def with_wholes(self, wholes: Sequence[Whole]) -> Tally:
+        """Return the tally with executions more."""
+        return replace(
+            self,
+            executions=self.executions + len(wholes),
+            open=self.open + sum(whole.row.head.status not in CLOSED for whole in wholes),
+            events=self.events + sum(entry.count for whole in wholes for entry in whole.entries),
+            points=self.points + sum(len(whole.points) for whole in wholes),
+            commands=self.commands + sum(len(whole.commands) for whole in wholes),
+            messages=self.messages + sum(len(whole.messages) for whole in wholes),
+        )
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in a source, and where a target differs from it; of many differences the first ones."""
+
+    tally: Tally
+    differences: tuple[Violation, ...]
+
+
+Tell: TypeAlias = "Callable[[Progress], None]"
+
+
+def as_moved(whole: Whole) -> Whole:
+    """Return an execution as it is in a copy: nobody drives it, and what was driven is due since its driver wrote."""
+    head = whole.row.head
+    if head.owner is None:
+        return whole
+    moments = [entry.at for entry in whole.entries[-1:]]
+    moments += [command.at for command in whole.commands if command.n > head.commands_done]
+    wake_at = None if head.status in CLOSED else min(moments, default=whole.row.info.created_at)
+    return replace(whole, row=replace(whole.row, head=replace(head, owner=None, wake_at=wake_at)))
+
+
+async def begun(source: Store, target: Store, tell: Tell) -> CopyProgress:
+    """Return how much of the source is in the target; NotACopy if there is anything else in it."""
+    known = {(one.workflow, one.number): one async for one in _versions(source)}
+    versions = [one async for one in _versions(target)]
+    for version in versions:
+        if known.get((version.workflow, version.number)) != version:
+            raise NotACopy(f"It holds a version {version.number} of `{version.workflow}` that is not in the source.")
+    execution, count, total = "", 0, await _count(target)
+    async for ids in _batches(target):
+        wanted = {whole.id: as_moved(whole) for whole in await source.wholes(ids)}
+        for whole in await target.wholes(ids):
+            if not _is_same(wanted.get(whole.id), whole):
+                raise NotACopy(f"It holds an execution {whole.id} that is not, or not like this, in the source.")
+        execution, count = ids[-1], count + len(ids)
+        tell(Progress(part="looking", executions=count, total=total))
+    shared: dict[str, str] = {}
+    for what, one in SHARED.items():
+        if last := await _last_of_first_part(one.each(source), one.each(target), one.name):
+            shared[what] = last
+    names = frozenset((version.workflow, version.number) for version in versions)
+    return CopyProgress(versions=names, execution=execution, shared=shared)
+
+
+async def check_empty(target: Store) -> None:
+    """Raise NotEmpty if there is anything in a database."""
+    if await target.sizes("", 1) or await target.versions():
+        raise NotEmpty("The target is not empty.")
+    for one in SHARED.values():
+        if await one.read(target, "", 1):
+            raise NotEmpty("The target is not empty.")
+
+
+async def copy(source: Store, target: Store, after: CopyProgress, tell: Tell) -> int:
+    """Write everything into the target that is not there yet; return how many executions that were."""
+    async for version in _versions(source):
+        if (version.workflow, version.number) not in after.versions:
+            await target.keep(Batch(versions=(version,)))
+    count, total = 0, await _count(source) - await _count(target)
+    async for ids in _batches(source, after.execution):
+        await _keep(target, [as_moved(whole) for whole in await source.wholes(ids)])
+        count += len(ids)
+        tell(Progress(part="copying", executions=count, total=total))
+    for what, one in SHARED.items():
+        async for page in one.pages(source, after.shared.get(what, "")):
+            await target.keep(one.batch(tuple(page)))
+    return count
+
+
+async def _keep(target: Store, wholes: Sequence[Whole]) -> None:
+    try:
+        await target.keep(Batch(wholes=tuple(wholes)))
+    except StoreUnavailable:
+        raise
+    except StoreError as error:
+        if len(wholes) == 1:
+            raise CannotBeKept(f"The execution {wholes[0].id} cannot be kept there: {error.message}") from error
+        for whole in wholes:  # to find out which one it is
+            await _keep(target, [whole])
+
+
+async def compare(source: Store, target: Store, tell: Tell) -> Compared:
+    """Hold everything in the target against the source, after it was copied."""
+    tally, total, found = Tally(), await _count(source), list[Violation]()
+    async for ids in _batches(source):
+        wholes = await source.wholes(ids)
+        theirs = {whole.id: whole for whole in await target.wholes(ids)}
+        found += [_differing(whole.id) for whole in wholes if not _is_same(theirs.get(whole.id), as_moved(whole))]
+        tally = tally.with_wholes(wholes)
+        tell(Progress(part="comparing", executions=tally.executions, total=total))
+        if len(found) >= _MOST_DIFFERENCES:
+            break
+    else:
+        if (count := await _count(target)) != tally.executions and not found:
+            found.append(_differing("", f"The target holds {count:,} executions, the source {tally.executions:,}."))
+    versions = [one async for one in _versions(source)]
+    if versions != [one async for one in _versions(target)]:
+        found.append(_differing("", "The versions of workflows are not the same."))
+    shared = dict.fromkeys(SHARED, 0)
+    for what, one in SHARED.items():
+        async for ours, theirs_ in _side_by_side(one.each(source), one.each(target)):
+            shared[what] += ours is not None
+            if ours != theirs_:
+                found.append(_differing("", one.what))
+                break
+    return Compared(tally=replace(tally, versions=len(versions), **shared), differences=tuple(found))
+
+
+async def count(source: Store, tell: Tell) -> Tally:
+    """Count what would be copied; all of it is read."""
+    tally, total = Tally(), await _count(source)
+    async for ids in _batches(source):
+        tally = tally.with_wholes(await source.wholes(ids))
+        tell(Progress(part="looking", executions=tally.executions, total=total))
+    versions = [one async for one in _versions(source)]
+    shared = {what: sum([len(page) async for page in one.pages(source)]) for what, one in SHARED.items()}
+    return replace(tally, versions=len(versions), **shared)
+
+
+def _differing(execution_id: str, message: str = "It is not the same on both sides.") -> Violation:
+    return Violation(code="copy_differs", message=message, execution_id=execution_id)
+
+
+def _is_same(one: Whole | None, other: Whole) -> bool:
+    """Return whether two executions are the same to the last byte, but for how their input is written.
+
+    It is in the log as it was given; beside it PostgreSQL keeps what can be looked for, in an order of its own.
+    """
+    if one is None or replace(one, input=None) != replace(other, input=None):
+        return False
+    return one.input == other.input or (
+        one.input is not None and other.input is not None and read_document(one.input) == read_document(other.input)
+    )
+
+
+# Reading in order
+
+
+async def _batches(store: Store, after: str = "") -> AsyncIterator[list[str]]:
+    """Yield the ids of all executions after one, as many at once as may be in memory."""
+    while page := await store.sizes(after, _EXECUTIONS_AT_ONCE):
+        ids: list[str] = []
+        room = _BYTES_AT_ONCE
+        for one in page:
+            if ids and one.size > room:
+                yield ids
+                ids, room = [], _BYTES_AT_ONCE
+            ids.append(one.execution_id)
+            room -= one.size
+        yield ids
+        after = page[-1].execution_id
+
+
+async def _versions(store: Store) -> AsyncIterator[Version]:
+    for newest in await store.versions():
+        for version in await store.versions(newest.workflow):
+            yield version
+
+
+async def _side_by_side(ours: AsyncIterator[T], theirs: AsyncIterator[T]) -> AsyncIterator[tuple[T | None, T | None]]:
+    """Yield what both have at the same place; None for one that has ended."""
+    while (pair := (await anext(ours, None), await anext(theirs, None))) != (None, None):
+        yield pair
+
+
+async def _last_of_first_part(ours: AsyncIterator[T], theirs: AsyncIterator[T], name: Callable[[T], str]) -> str:
+    """Return the name of the last of theirs, if they are the first of ours."""
+    last = ""
+    async for one, other in _side_by_side(ours, theirs):
+        if other is None:
+            break
+        if one != other:
+            raise NotACopy(f"It holds `{name(other)}`, which is not, or not like this, in the source.")
+        last = name(other)
+    return last
+
+
+async def _count(store: Store) -> int:
+    return sum((await store.counts()).values())

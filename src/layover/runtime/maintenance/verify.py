@@ -1,0 +1,225 @@
+"""The history checker: every law that can be checked from data, over a whole database, while it is in use or not.
+
+Nothing is written. Executions are gone through one by one, logs page by page, so that the memory it takes depends on
+the largest execution and not on how many there are. A log only grows, and a head is read together with its length: so
+both are held against each other whatever happens meanwhile. Pause points and commands are read beside them and count
+only if the head has not moved until they were.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from layover.core.engine.codec import UnknownSnapshot, decode_state
+from layover.core.errors import LayoverError
+from layover.ports.errors import StoreUnavailable
+from layover.ports.records import ExecutionFilter, PointFilter
+from layover.ports.store import Inspectable
+from layover.runtime.maintenance.verify_between import check_between
+from layover.runtime.maintenance.verify_log import Broken, Log
+from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest
+from layover.runtime.plans import Plans
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from layover.core.engine.state import Execution
+    from layover.core.plan import Plan
+    from layover.ports.records import Command, Entry, ExecutionRow, Head, Loaded, PointRow
+    from layover.ports.store import Store
+
+_EXECUTIONS_AT_ONCE = 100
+_ENTRIES_AT_ONCE = 200
+_POINTS_AT_ONCE = 200
+_TRIES = 5
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """A law that does not hold; without an execution it is about the database as a whole."""
+
+    code: str
+    message: str
+    execution_id: str = ""
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the checker has come; `moving` executions went on too fast to check their points and commands."""
+
+    executions: int = 0
+    events: int = 0
+    moving: int = 0
+    total: int = 0
+
+
+class _Beside(NamedTuple):
+    """What is read beside a log, all at the moment at which the head was as it is in the row."""
+
+    row: ExecutionRow
+    points: list[PointRow]
+    commands: list[Command]
+
+
+async def verify(
+    store: Store, progress: Callable[[Progress], None] | None = None, plans: Plans | None = None
+) -> AsyncIterator[Violation]:
+    """Find everything in a database that is not as it must be; `progress` is told after every execution."""
+    if isinstance(store, Inspectable):
+        faults = await store.faults()
+        for fault in faults:
+            yield Violation(code=fault.code, message=fault.message, execution_id=fault.execution_id)
+        if any(fault.code == "damaged" for fault in faults):
+            return  # whatever is read from it says nothing
+    plans = plans if plans is not None else Plans(store)
+    done = Progress(total=sum((await store.counts()).values()))
+    after: tuple[int, str] | None = None
+    while rows := await store.page(ExecutionFilter(after=after, limit=_EXECUTIONS_AT_ONCE)):
+        for row in rows:
+            checking = _Checking(store, plans)
+            for broken in await checking.check(row):
+                yield Violation(code=broken.code, message=broken.message, execution_id=row.head.execution_id)
+            done = Progress(
+                executions=done.executions + 1,
+                events=done.events + checking.events,
+                moving=done.moving + checking.moving,
+                total=done.total,
+            )
+            if progress is not None:
+                progress(done)
+        after = (rows[-1].info.created_at, rows[-1].head.execution_id)
+
+
+async def violations(store: Store, plans: Plans | None = None) -> list[Violation]:
+    """Return everything that is not as it must be."""
+    return [violation async for violation in verify(store, plans=plans)]
+
+
+class _Checking:
+    """One execution."""
+
+    def __init__(self, store: Store, plans: Plans) -> None:
+        self._store = store
+        self._plans = plans
+        self.events = 0
+        self.moving = False
+
+    async def check(self, row: ExecutionRow) -> list[Broken]:
+        try:
+            found = await self._check(row)
+        except StoreUnavailable:
+            raise
+        except (LayoverError, msgspec.MsgspecError) as error:
+            found = [Broken("unreadable", f"It cannot be read: {error}")]
+        if found and await self._store.get(row.head.execution_id) is None:
+            return []  # it was purged since it was listed
+        return found
+
+    async def _check(self, row: ExecutionRow) -> list[Broken]:
+        plan = await self._plans.of(row.info.hash)
+        beside = await self._read_beside(row)
+        row = beside.row if beside is not None else row
+        (loaded,) = await self._store.load([row.head.execution_id])
+        if loaded is None:
+            return [Broken("unreadable", "Its rows are gone.")]
+        snapshot = _snapshot(loaded, plan)
+        if isinstance(snapshot, Broken):
+            return [snapshot]
+        log = Log(row, plan, snapshot)
+        broken = await self._read_log(log, loaded, row.head)
+        self.events = log.length
+        if broken is not None:
+            return [broken]
+        return await self._hold_against(log, row, beside)
+
+    async def _hold_against(self, log: Log, row: ExecutionRow, beside: _Beside | None) -> list[Broken]:
+        now = await self._store.now()
+        found = [*check_head(row, log), *check_rest(row.head, log.state, now)]
+        if beside is None:
+            self.moving = True
+            return found
+        found += check_commands(row.head, beside.commands)
+        found += check_points(row.head, beside.points, beside.commands, log)
+        between = [one async for one in check_between(self._store, row.head, log.state)]
+        if between and await self._has_moved(row.head):
+            self.moving = True
+        else:
+            found += between
+        return list(dict.fromkeys(found))
+
+    async def _has_moved(self, head: Head) -> bool:
+        """Return whether something has become of an execution since its head was read."""
+        row = await self._store.get(head.execution_id)
+        return row is None or _place(row.head) != _place(head)
+
+    async def _read_beside(self, row: ExecutionRow) -> _Beside | None:
+        """Read points and commands together with the head that they belong to; None if it will not stand still."""
+        for _ in range(_TRIES):
+            id_ = row.head.execution_id
+            points, commands = await self._read_points(id_), await self._store.commands(id_, 0)
+            now = await self._store.get(id_)
+            if now is None:
+                return None
+            if _place(now.head) == _place(row.head):
+                return _Beside(now, points, commands)
+            row = now
+        return None
+
+    async def _read_points(self, execution_id: str) -> list[PointRow]:
+        found: list[PointRow] = []
+        after: tuple[int, str] | None = None
+        wanted = PointFilter(execution_id=execution_id, limit=_POINTS_AT_ONCE)
+        while page := await self._store.points(msgspec.structs.replace(wanted, after=after)):
+            found += page
+            after = (page[-1].point.opened_at, page[-1].point.id)
+        return found
+
+    async def _read_log(self, log: Log, loaded: Loaded, head: Head) -> Broken | None:
+        """Read a log to the place at which its head was; the state is then the one that the head was written with."""
+        async for entry in self._entries(log, loaded):
+            if entry.seq > head.last_seq:
+                return await self._beyond(log, head)
+            if (broken := log.read(entry)) is not None:
+                return broken
+        if log.length != head.last_seq + 1:
+            return Broken("log_end", f"Its log has {log.length} events; its head says {head.last_seq + 1}.")
+        return log.end()
+
+    async def _beyond(self, log: Log, head: Head) -> Broken | None:
+        """Say whether a log may go on: its head must have moved as well."""
+        now = await self._store.get(head.execution_id)
+        if now is not None and now.head.last_seq > head.last_seq:
+            return None if log.length == head.last_seq + 1 else Broken("log_end", "An append went across its head.")
+        return Broken("log_end", f"Its log goes on behind event {head.last_seq}, which its head says is the last.")
+
+    async def _entries(self, log: Log, loaded: Loaded) -> AsyncIterator[Entry]:
+        if loaded.snapshot is None:  # then all of it is here
+            for entry in loaded.entries:
+                yield entry
+            return
+        id_ = loaded.head.execution_id
+        while page := await self._store.history(id_, log.length, _ENTRIES_AT_ONCE):
+            for entry in page:
+                yield entry
+
+
+def _snapshot(loaded: Loaded, plan: Plan) -> Execution | Broken | None:
+    """Return the state that a snapshot holds; one of another release is passed over, as the engine does."""
+    if loaded.snapshot is None:
+        return None
+    try:
+        state = decode_state(loaded.snapshot, plan)
+    except UnknownSnapshot:
+        return None
+    except LayoverError as error:
+        return Broken("snapshot_unreadable", error.message)
+    begins = loaded.entries[0].seq if loaded.entries else loaded.head.last_seq + 1
+    if begins != state.counts["seq"]:
+        told = f"Its snapshot stands for {state.counts['seq']} events, and the log is read on from event {begins}."
+        return Broken("snapshot_misplaced", told)
+    return state
+
+
+def _place(head: Head) -> tuple[object, ...]:
+    """Return what changes whenever points or commands do."""
+    return (head.last_seq, head.last_epoch, head.commands_seq, head.commands_done, head.status)

@@ -1,0 +1,139 @@
+"""What must hold of everything that is derived from a log: the head, the commands, the pause points, the wake time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from layover.core.engine.answers import schema_of
+from layover.core.engine.command_codec import decode_command
+from layover.core.engine.commands import Answer
+from layover.core.engine.timing import wake_at
+from layover.core.errors import LayoverError
+from layover.runtime.maintenance.verify_log import Broken
+from layover.runtime.queries.why import why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from layover.core.engine.state import Execution, Point
+    from layover.ports.records import Command, ExecutionRow, Head, PointRow
+    from layover.runtime.maintenance.verify_log import Ended, Log
+
+_LATER = ("answered_at", "branch", "round")
+
+
+def check_head(row: ExecutionRow, log: Log) -> Iterator[Broken]:
+    """Hold the rows of an execution against the state that its log adds up to."""
+    head, state = row.head, log.state
+    facts = state.facts
+    is_stranded = bool(head.missing) and (head.status, state.status) == ("waiting", "running")
+    if head.status != state.status and not is_stranded:
+        yield Broken("head_status", f"Its head says {head.status}; its log says {state.status}.")
+    if (head.paused_at is not None) != (head.status == "paused"):
+        since = "since nobody knows when" if head.paused_at is None else f"and paused since {head.paused_at}"
+        yield Broken("paused_since", f"Its head says {head.status}, {since}.")
+    if head.last_epoch > head.epoch:
+        yield Broken("epoch_ahead", f"Its log was written in epoch {head.last_epoch}; its head is in {head.epoch}.")
+    if row.finished_at != log.finished_at:
+        yield Broken("end_row", f"Its row says that it ended at {row.finished_at}; its log says {log.finished_at}.")
+    elif row.closed is not None:
+        error_code = facts.error.code if facts.error is not None else ""
+        if (row.closed.outcome, row.closed.error_code) != (facts.outcome, error_code):
+            told = f"`{row.closed.outcome}` and `{row.closed.error_code}`"
+            yield Broken("end_row", f"Its row ends with {told}; its log with `{facts.outcome}` and `{error_code}`.")
+
+
+def check_rest(head: Head, state: Execution, now: int) -> Iterator[Broken]:
+    """Hold the wake time against the state: nothing stands still without a reason, or wakes at another time."""
+    if head.owner is not None:
+        if head.wake_at is None:
+            yield Broken("lease_without_end", f"{head.owner} drives it, and nobody would notice its death.")
+        return
+    unread = head.commands_seq > head.commands_done
+    due = wake_at(state)
+    if state.facts.closed:
+        if head.wake_at is not None:
+            yield Broken("wake_wrong", f"It is {state.facts.closed}, and due at {head.wake_at}.")
+    elif not why(head, state, now).reasons:
+        yield Broken("stillness", "Nothing is waited for, and yet it does not go on.")
+    elif head.wake_at is None:
+        if unread:
+            yield Broken("commands_unheard", "It has commands that it does not know of, and nothing wakes it.")
+        elif not state.resting and not head.missing:  # whoever has a function for it is woken by the types it has
+            yield Broken("stillness", "It has work to do, nobody drives it, and nothing wakes it.")
+        elif due is not None:
+            yield Broken("wake_wrong", f"It is due at {due}, and nothing wakes it.")
+    elif state.resting and not unread and head.epoch == head.last_epoch and head.wake_at != due:
+        # Whoever wrote last gave it back. Later, somebody may have taken it up in vain, to look again soon.
+        yield Broken("wake_wrong", f"It wakes at {head.wake_at} instead of {due}.")
+
+
+def check_commands(head: Head, commands: Sequence[Command]) -> Iterator[Broken]:
+    """Hold the queue against its counts."""
+    if head.commands_done > head.commands_seq:
+        yield Broken("commands_count", f"It has read {head.commands_done} of {head.commands_seq} commands.")
+    elif head.status in ("completed", "failed", "cancelled") and head.commands_done < head.commands_seq:
+        yield Broken("commands_left", "It is closed, and has commands that were never read.")
+    numbers = [command.n for command in commands]
+    if numbers != list(range(1, head.commands_seq + 1)):
+        yield Broken("commands_gap", f"It has the commands {_shown(numbers)} instead of 1 to {head.commands_seq}.")
+    for command in commands:
+        if _decoded(command) is None:
+            yield Broken("command_unreadable", f"Its command {command.n} (`{command.kind}`) cannot be read.")
+    if head.owner is None and head.wake_at is not None and commands and head.commands_seq > head.commands_done:
+        latest = max(command.at for command in commands)
+        if head.wake_at > latest:
+            yield Broken("commands_unheard", f"It has commands since {latest}, and wakes at {head.wake_at}.")
+
+
+def _shown(numbers: list[int]) -> str:
+    return str(numbers) if len(numbers) <= 10 else f"{str(numbers[:10])[:-1]}, … {len(numbers) - 10} more]"
+
+
+def _decoded(command: Command) -> object:
+    try:
+        return decode_command(command.kind, command.body)
+    except (LayoverError, ValueError):
+        return None
+
+
+def check_points(head: Head, rows: Sequence[PointRow], commands: Sequence[Command], log: Log) -> Iterator[Broken]:
+    """Hold the rows that others read against the points of the state, and against the ends in the log."""
+    found = {row.point.id: row for row in rows}
+    answers = {
+        given.point
+        for command in commands
+        if command.n > head.commands_done and isinstance(given := _decoded(command), Answer)
+    }
+    for id_, point in log.state.points.rows.items():
+        row = found.pop(id_, None)
+        if row is None:
+            yield Broken("point_missing", f"`{point.node}` waits at the point {id_}, and nobody can see it.")
+        elif not _shows(row, point, log.state, reserved=id_ in answers):
+            yield Broken("point_row", f"The row of the point {id_} of `{point.node}` is not what its log says.")
+    for id_, row in found.items():
+        end = log.ended.get(id_)
+        if end is None:
+            yield Broken("point_unknown", f"There is a point {id_} that its log does not know.")
+        elif not _has_ended(row, end):
+            yield Broken("point_row", f"The point {id_} is {row.status} since {row.closed_at}; its log says {end.how}.")
+    for id_ in log.ended:
+        if id_ not in found:
+            yield Broken("point_missing", f"The point {id_} was seen and has ended, and its row is gone.")
+
+
+def _shows(row: PointRow, point: Point, state: Execution, *, reserved: bool) -> bool:
+    """Return whether a row shows a point; an answer that was taken, but not yet heard, keeps its place in the row."""
+    if row.closed_at is not None or row.workflow != state.facts.workflow or row.schema != schema_of(state, point):
+        return False
+    if reserved:
+        return row.status == row.point.status
+    # A release from before there were these has left them out of the rows of its points.
+    left_out = {name: getattr(point, name) for name in _LATER if getattr(row.point, name) is None}
+    return (row.status, replace(row.point, **left_out)) == (point.status, point)
+
+
+def _has_ended(row: PointRow, end: Ended) -> bool:
+    return (row.status, row.closed_at) == (end.how, end.at)

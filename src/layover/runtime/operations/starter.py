@@ -1,0 +1,196 @@
+"""How executions begin: at once, after a while, when a limit lets them, or because another one wants them to."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from layover.core.engine import commands as cmd
+from layover.core.engine.command_codec import encode_command
+from layover.core.engine.events import Error
+from layover.core.errors import LayoverError
+from layover.core.expressions.errors import ExpressionError
+from layover.core.limits import limit_names
+from layover.core.schemas import misfits
+from layover.ports.errors import StoreUnavailable
+from layover.ports.records import Enqueue, NewExecution, Rate, Slots, Wish
+from layover.runtime.errors import InvalidInput, TooDeep, UnknownWorkflow
+from layover.runtime.execution.outbox_messages import OWN_FOR, admit_message
+from layover.runtime.plans import GOES_ON, UnknownVersion, held_because
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import Execution
+    from layover.core.plan import Plan
+    from layover.ports.access import Standing
+    from layover.ports.records import Admission, AuditEntry, Message
+    from layover.ports.store import Store
+    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.execution.active_execution import ActiveExecution
+    from layover.runtime.execution.outbox_messages import Start
+    from layover.runtime.plans import Plans, Startable
+
+_log = logging.getLogger("layover.starter")
+
+_LOOK_AGAIN = 60_000
+_DEEPEST = 100  # of children of children: a workflow that starts itself for ever would fill the disk
+
+# The number of the message by which it asks: that may be kept for long, and nothing else that it sends waits for it.
+_BEHIND_ALL = 2**62
+
+
+class StartedExecution(NamedTuple):
+    """An execution that is being begun; with a wish, it starts when its limits let it."""
+
+    active: ActiveExecution
+    wish: Wish | None = None
+    message: Message | None = None
+
+
+class Starter:
+    """Begins executions."""
+
+    def __init__(self, store: Store, driver: Driver, plans: Plans) -> None:
+        self._store = store
+        self._driver = driver
+        self._plans = plans
+
+    def begin(
+        self, plan: Plan, new: NewExecution, create: cmd.Create, audit: AuditEntry | None = None
+    ) -> StartedExecution:
+        """Begin an execution whose input fits; it is durable when its `created` says so."""
+        wish = wish_of(plan, create, new.priority, new.created_at)
+        if wish is None:
+            return StartedExecution(self._driver.create(plan, new, create, audit=audit))
+        due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
+        message = admit_message(wish, _BEHIND_ALL, due_at)
+        active = self._driver.create(plan, new, replace(create, hold=True), message, audit)
+        return StartedExecution(active, wish, message)
+
+    def ask_again(self, state: Execution, priority: int) -> Message | None:
+        """Return the message by which an execution asks once more that was closed before its limits let it start."""
+        facts, now = state.facts, self._driver.clock.now()
+        if not facts.hold:
+            return None
+        wish = wish_of(state.plan, cmd.Create(id=facts.id, input=facts.input, trigger=facts.trigger), priority, now)
+        if wish is None:
+            return None
+        # It has a number of its own: the message by which it asked before may still be there.
+        return admit_message(wish, _BEHIND_ALL + state.counts["seq"], max(now, facts.start_at or now))
+
+    async def apply(self, wish: Wish, message: Message) -> Admission:
+        """Ask whether an execution may start; the message by which it asks is kept for as long as it must ask again."""
+        store, driver = self._store, self._driver
+        now = driver.clock.now()
+        found = await store.admit(wish, now)
+        if found.state == "later" and found.at is not None:
+            await store.postpone(message, found.at)
+            return found
+        if found.state == "waiting" and wish.rate is not None:  # its turn comes first, its moment after that
+            await store.postpone(message, now + _LOOK_AGAIN)
+            return found
+        if found.state == "admitted":
+            driver.hint(0)
+        elif found.state == "rejected":
+            reason = f"Only {wish.slots.limit if wish.slots is not None else 0} may run at once as `{found.name}`."
+            kind, body = encode_command(cmd.Cancel(reason=reason))
+            await driver.send([Enqueue(execution_id=wish.execution_id, kind=kind, body=body, source="limit")])
+        await store.sent([message])
+        return found
+
+    async def look_again(self, execution_id: str, held: Standing) -> None:
+        """Let go of an execution that began held, if its workflow has gone on: who resumed that may have missed it.
+
+        It is held before this looks, and a workflow goes on before it is looked what is held: one sees the other.
+        """
+        noted = await self._store.standings([held.workflow])
+        if noted and noted[0].state == "active":
+            self._plans.forget(held.workflow)
+            kind, body = encode_command(cmd.Resume(reason=GOES_ON))
+            resume = Enqueue(execution_id=execution_id, kind=kind, body=body, source="standing")
+            await self._driver.send([resume], noted[0])
+
+    async def begin_child(self, parent: str, child: str, start: Start) -> None:
+        """Begin what another execution wants to be begun; if it cannot be, tell the one that waits for it."""
+        try:
+            if start.depth > _DEEPEST:
+                raise TooDeep(f"It is started by {_DEEPEST} executions, each by the one before: that must have an end.")
+            now = self._driver.clock.now()
+            plan, number, held = await self._startable(start, now)
+            check_input(plan, start.input)
+            new = NewExecution(
+                workflow=start.workflow,
+                hash=plan.hash,
+                created_at=now,
+                priority=start.priority,
+                user=start.user,
+                parent_id=parent,
+            )
+            create = cmd.Create(
+                id=child,
+                input=start.input,
+                user=start.user,
+                parent=parent,
+                parent_point=start.point or None,
+                depth=start.depth,
+                version=number,
+                priority=start.priority,
+                instance=self._driver.instance,
+                paused=held_because(held),
+                paused_by=held.by or None if held is not None else None,
+            )
+            if await self._driver.is_begun(child):
+                return
+            begun = self.begin(plan, new, create)
+            outcome = await begun.active.created
+        except StoreUnavailable:
+            raise
+        except LayoverError as error:
+            if await self._store.get(child) is None:  # else it could begin when its start came for the first time
+                await self._refuse(parent, child, start, error)
+            return
+        if outcome.verdict == "passed" and begun.wish is not None and begun.message is not None:
+            await self.apply(begun.wish, begun.message)
+        if held is not None:
+            await self.look_again(child, held)
+
+    async def _startable(self, start: Start, now: int) -> Startable:
+        try:
+            return await self._plans.startable(start.workflow, start.version, now)
+        except UnknownVersion as error:  # to the parent it is the same
+            raise UnknownWorkflow(error.message) from error
+
+    async def _refuse(self, parent: str, child: str, start: Start, error: LayoverError) -> None:
+        _log.error("child_refused parent=%s workflow=%s error=%s", parent, start.workflow, error.message)
+        if start.point:
+            told = Error(code=error.code, type=type(error).__name__, message=error.message)
+            kind, body = encode_command(cmd.Report(point=start.point, error=told))
+            await self._driver.send([Enqueue(execution_id=parent, kind=kind, body=body, source=child)])
+
+
+def wish_of(plan: Plan, create: cmd.Create, priority: int, now: int) -> Wish | None:
+    """Return what an execution has to wish for before it starts; nothing if its workflow has no limits."""
+    settings = plan.definition.settings
+    if settings.concurrency is None and settings.rate is None:
+        return None
+    try:
+        names = limit_names(plan, create.input, create.trigger, now)
+    except ExpressionError as error:
+        message = f"The key of a limit cannot be worked out: {error.message}"
+        raise InvalidInput(message, (("", error.message),)) from error
+    slots: Slots | None = None
+    rate: Rate | None = None
+    if settings.concurrency is not None and names.concurrency is not None:
+        limit = settings.concurrency
+        slots = Slots(name=names.concurrency, limit=limit.limit, on_conflict=limit.on_conflict)
+    if settings.rate is not None and names.rate is not None:
+        rate = Rate(name=names.rate, limit=settings.rate.limit, per_ms=settings.rate.per)
+    return Wish(execution_id=create.id, slots=slots, rate=rate, priority=priority)
+
+
+def check_input(plan: Plan, given: object) -> None:
+    """Refuse an input that does not fit the workflow."""
+    errors = misfits(plan.definition.input, given)
+    if errors:
+        raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors)

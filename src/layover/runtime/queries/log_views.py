@@ -1,0 +1,99 @@
+"""Nodes and legs as logs tell of them, kept for a while: the next page of a long list need not read the log again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from layover.core.engine import events as ev
+from layover.runtime.execution.replay import slices_of
+from layover.runtime.queries.legs import legs
+from layover.runtime.queries.node_executions import Telling
+
+if TYPE_CHECKING:
+    from layover.core.plan import Plan
+    from layover.ports.records import ExecutionRow
+    from layover.ports.store import Store
+    from layover.runtime.queries.legs import Leg
+    from layover.runtime.queries.node_executions import NodeExecution
+
+_READERS: Final = 2  # of long logs at a time: each takes its slices of the event loop
+_LONG: Final = 1_000  # events
+# What a view takes of memory, twice as much as was measured: so much for an event, so many times the log's bytes.
+_PER_EVENT: Final = 100
+_PER_BYTE: Final = 3
+
+
+class LogView(NamedTuple):
+    """All that a log tells of nodes and legs up to its event `last_seq`, which was written in `last_epoch`."""
+
+    nodes: list[NodeExecution]
+    legs: list[Leg]
+    last_seq: int
+    last_epoch: int
+    memory: int
+
+
+class LogViews:
+    """Reads logs, and keeps the views that were used last, up to a number of bytes of memory."""
+
+    def __init__(self, store: Store, most: int) -> None:
+        self._store = store
+        self._most = most
+        self._kept: OrderedDict[str, LogView] = OrderedDict()
+        self._memory = 0
+        self._turns = asyncio.Semaphore(_READERS)
+
+    async def of(self, row: ExecutionRow, plan: Plan) -> LogView:
+        """Return what the log of an execution tells, as it was when its row was read; nobody may change it."""
+        head = row.head
+        known = self._kept.get(head.execution_id)
+        if known is not None and (known.last_seq, known.last_epoch) == (head.last_seq, head.last_epoch):
+            self._kept.move_to_end(head.execution_id)
+            return known
+        async with self._turns if head.last_seq > _LONG else nullcontext():
+            view = await self._read(row, plan)
+        self._keep(head.execution_id, view)
+        return view
+
+    async def _read(self, row: ExecutionRow, plan: Plan) -> LogView:
+        telling = Telling(plan)
+        around: list[tuple[int, int, ev.AnyEvent]] = []
+        last: tuple[int, int, ev.AnyEvent] | None = None
+        size = 0
+        async for events, read in slices_of(self._store, row):
+            size += read
+            for seq, at, event in events:
+                telling.take(at, event)
+                if isinstance(event, _OF_LEGS):
+                    around.append((seq, at, event))
+            last = events[-1]
+        if last is not None and (not around or around[-1][0] < last[0]):
+            around.append(last)
+        head = row.head
+        nodes = list(telling.nodes.values())
+        memory = _PER_EVENT * (head.last_seq + 1) + _PER_BYTE * size
+        return LogView(nodes, legs(head.execution_id, around), head.last_seq, head.last_epoch, memory)
+
+    def _keep(self, execution_id: str, view: LogView) -> None:
+        self._drop(execution_id)
+        self._kept[execution_id] = view
+        self._memory += view.memory
+        while self._memory > self._most and self._kept:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, execution_id: str) -> None:
+        dropped = self._kept.pop(execution_id, None)
+        if dropped is not None:
+            self._memory -= dropped.memory
+
+
+_OF_LEGS: Final = (
+    ev.LegStarted,
+    ev.ExecutionReopened,
+    ev.ExecutionCompleted,
+    ev.ExecutionFailed,
+    ev.ExecutionCancelled,
+)

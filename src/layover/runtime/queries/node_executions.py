@@ -1,0 +1,222 @@
+"""What became of every node, told by the log: inputs, outputs, attempts, errors, and how long each took.
+
+It is worked out when somebody asks, from events that are stored anyway, so that no step pays for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.context_ids import context_id
+from layover.core.engine import events as ev
+from layover.core.engine.apply_rewind import behind_of
+from layover.core.engine.node_transitions import scope_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from layover.core.plan import Plan, PlannedGraph
+
+_MOST_ATTEMPTS = 100  # of one node that are told, the latest: a retry can go on for ever
+_AT_WORK = frozenset({"scheduled", "queued", "running", "entered", "backoff", "incident", "waiting"})
+
+
+class Attempt(msgspec.Struct, kw_only=True):
+    """One try of a call."""
+
+    attempt: int
+    cause: str
+    scheduled_at: int
+    started_at: int | None = None
+    finished_at: int | None = None
+    error: ev.Error | None = None
+    retry_at: int | None = None
+
+
+class NodeExecution(msgspec.Struct, kw_only=True):
+    """One node in one scope, at its latest run."""
+
+    context_id: str
+    node: str
+    type: str
+    status: str
+    attempt: int = 0
+    input: object = None
+    output: object = None
+    port: str = ""
+    error: ev.Error | None = None
+    started_at: int | None = None
+    finished_at: int | None = None
+    duration_ms: int | None = None
+    attempts: list[Attempt] = []
+
+
+def node_executions(plan: Plan, entries: Iterable[tuple[int, ev.AnyEvent]]) -> list[NodeExecution]:
+    """Return every node that was reached, in the order in which they were."""
+    telling = Telling(plan)
+    for at, event in entries:
+        telling.take(at, event)
+    return list(telling.nodes.values())
+
+
+class Telling:
+    """What events tell of nodes, taken one after the other; `nodes` are those that were reached, in that order."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.nodes: dict[str, NodeExecution] = {}
+        self._within: dict[str, dict[str, None]] = {}  # the nodes in a scope, or in a scope within it
+        self._points: dict[str, str] = {}
+        self._stopped: dict[str, str] = {}  # what the end of the execution interrupted, and what it was at
+
+    def take(self, at: int, event: ev.AnyEvent) -> None:
+        """Take the next event."""
+        match event:
+            case ev.NodeScheduled():
+                node = self._node(event.node)
+                node.status, node.attempt = "queued" if event.queued else "scheduled", event.attempt
+                node.finished_at = node.duration_ms = None
+                node.attempts.append(Attempt(attempt=event.attempt, cause=event.cause, scheduled_at=at))
+                if len(node.attempts) > _MOST_ATTEMPTS:
+                    del node.attempts[0]
+            case ev.NodeStarted():
+                node = self._node(event.node)
+                node.status, node.input = "running", event.input
+                node.started_at = node.started_at or at
+                if node.attempts:
+                    node.attempts[-1].started_at = at
+            case ev.NodeCompleted():
+                node = self._node(event.node)
+                node.status, node.output, node.port, node.error = "completed", event.output, event.port, event.error
+                self._finish(node, at)
+            case ev.NodeFailed():
+                self._failed(at, event)
+            case ev.PausePointOpened():
+                node = self._node(event.node)
+                node.status = "waiting"
+                node.started_at = node.started_at or at
+                self._points[event.point] = event.node
+            case ev.PausePointCancelled():
+                if event.point in self._points:
+                    self._node(self._points[event.point]).status = "cancelled"
+            case ev.NodeRewound():
+                self._go_back(event.node)
+            case _:
+                self._take_around(at, event)
+
+    def _take_around(self, at: int, event: ev.AnyEvent) -> None:
+        """Take what happens around nodes: to their scopes, and to the execution."""
+        match event:
+            case ev.ScopeOpened():
+                node = self._node(event.node)
+                node.status = "entered"
+                node.started_at = node.started_at or at
+            case ev.ScopeClosed(end="failed" | "cancelled"):
+                self._stop(at, scope_path(event.node, event.key))
+            case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled():
+                self._stop(at, "")
+            case ev.ExecutionReopened():
+                for name, status in self._stopped.items():
+                    self._again(name, status)
+                self._stopped.clear()
+                for name in event.nodes:
+                    self._again(name, "ready")
+                for name in event.containers:
+                    self._again(name, "entered")
+            case ev.ScopeReopened():
+                self._reopen(scope_path(event.node, event.key), event.nodes)
+            case _:
+                pass
+
+    def _reopen(self, path: str, ready: tuple[str, ...]) -> None:
+        """Tell that a scope goes on: what had not begun in it is ready, containers that had not settled are entered."""
+        for name in ready:
+            self._again(name, "ready")
+        for planned in self._graph(path).nodes:
+            name = context_id(path, planned.id)
+            node = self.nodes.get(name)
+            if planned.bodies and node is not None and node.status in ("stopped", "failed") and not node.port:
+                self._again(name, "entered")
+
+    def _again(self, name: str, status: str) -> None:
+        """Tell that a node is at work again; its attempts are told as they ended."""
+        node = self.nodes.get(name)
+        if node is not None:
+            node.status = status
+            node.finished_at = node.duration_ms = None
+
+    def _stop(self, at: int, path: str) -> None:
+        """Tell that what was at work in a scope, or anywhere, is so no longer; what ends with it can be reopened."""
+        for name in self._within.get(path, ()) if path else self.nodes:
+            node = self.nodes[name]
+            if node.status in _AT_WORK:
+                if not path:
+                    self._stopped[name] = node.status
+                node.status = "stopped"
+                self._finish(node, at)
+
+    def _go_back(self, context_id: str) -> None:
+        """Forget a node and all that lies behind it, with what is inside of them."""
+        name, _, path = context_id.partition(":")
+        graph = self._graph(path)
+        behind = {graph.nodes[index].id for index in behind_of(graph, graph.positions[name])}
+        inner = tuple(f"{path}:{one}." if path else f"{one}." for one in sorted(behind))
+        for found in list(self.nodes):
+            id_, _, scope = found.partition(":")
+            if (scope == path and id_ in behind) or scope.startswith(inner):
+                del self.nodes[found]
+                self._stopped.pop(found, None)
+                for around in _scopes_around(found):
+                    self._within[around].pop(found, None)
+
+    def _failed(self, at: int, event: ev.NodeFailed) -> None:
+        node = self._node(event.node)
+        node.error = event.error
+        node.port = event.port or ""
+        node.status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
+        self._finish(node, at)
+        if node.attempts:
+            node.attempts[-1].error = event.error
+            node.attempts[-1].retry_at = event.retry_at
+
+    def _finish(self, node: NodeExecution, at: int) -> None:
+        node.started_at = node.started_at or at
+        node.finished_at = at
+        node.duration_ms = at - node.started_at
+        if node.attempts:
+            node.attempts[-1].finished_at = at
+
+    def _node(self, context_id: str) -> NodeExecution:
+        found = self.nodes.get(context_id)
+        if found is None:
+            name = context_id.partition(":")[0]
+            type_ = self._type(context_id)
+            found = self.nodes[context_id] = NodeExecution(context_id=context_id, node=name, type=type_, status="ready")
+            for around in _scopes_around(context_id):
+                self._within.setdefault(around, {})[context_id] = None
+        return found
+
+    def _type(self, context_id: str) -> str:
+        name, _, path = context_id.partition(":")
+        return self._graph(path).node(name).node.type
+
+    def _graph(self, path: str) -> PlannedGraph:
+        graph = self._plan.graph
+        for step in path.split(":") if path else ():
+            container, _, key = step.partition(".")
+            bodies = graph.node(container).bodies
+            graph = bodies[""] if "" in bodies else bodies[key]
+        return graph
+
+
+def _scopes_around(context_id: str) -> Iterator[str]:
+    """Return the paths of the scopes that a node is in, the outermost first."""
+    path = context_id.partition(":")[2]
+    end = path.find(":")
+    while end >= 0:
+        yield path[:end]
+        end = path.find(":", end + 1)
+    if path:
+        yield path

@@ -1,0 +1,165 @@
+"""Finding executions by conditions: by those on inputs in the store, by all others in what their logs add up to.
+
+To load a log takes time, so one call looks only at so many candidates: it returns what it has found among them, and
+where to go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from layover.core.conditions import Condition, InvalidCondition, as_containment, holds, parse_condition
+from layover.core.engine.scope_lookup import ScopeLookup
+from layover.core.input_index import fault_of, read_document
+from layover.core.payloads import PayloadNotJson, check_finite
+from layover.ports.records import ExecutionRow
+from layover.runtime.errors import InvalidFilter
+from layover.runtime.execution.replay import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from layover.core.engine.state import Execution as State
+    from layover.ports.records import ExecutionFilter
+    from layover.runtime.instance import Instance
+
+_MOST_LOOKED_AT, _AT_ONCE = 1_000, 100  # executions whose logs are loaded in one call, and of them at a time
+_MOST_EVENTS = 200_000  # of those logs together: a few of them can be as long as all others
+_MOST_CONDITIONS = 50
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+_log = logging.getLogger("layover")
+
+
+class SearchPage(msgspec.Struct, frozen=True):
+    """Executions that were found, newest first, and the cursor to go on behind; there is none if nothing is left."""
+
+    rows: tuple[ExecutionRow, ...]
+    after: tuple[int, str] | None = None
+
+
+async def find(
+    instance: Instance, wanted: ExecutionFilter, where: Mapping[str, object] | None, conditions: Sequence[str]
+) -> SearchPage:
+    """Find executions that fit a filter, whose input contains something, and that fulfil conditions."""
+    contains, others = as_containment([*_of_where(where), *_parsed(conditions)])
+    of_input = tuple(condition for condition in others if condition.path[0] == "input")
+    of_state = [condition for condition in others if condition.path[0] != "input"]
+    chosen = replace(wanted, where=_document_of(contains), conditions=of_input)
+    if wanted.limit <= 0:
+        return SearchPage(())
+    if of_state:
+        return await _find_by_state(instance, chosen, of_state)
+    rows = await instance.store.page(replace(chosen, limit=chosen.limit + 1))
+    listed = tuple(rows[: chosen.limit])
+    return SearchPage(listed, _cursor(listed[-1]) if len(rows) > len(listed) else None)
+
+
+async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions: Sequence[Condition]) -> SearchPage:
+    found: list[ExecutionRow] = []
+    after, events = wanted.after, _MOST_EVENTS
+    for _ in range(_MOST_LOOKED_AT // _AT_ONCE):
+        page = await instance.store.page(replace(wanted, after=after, limit=_AT_ONCE + 1))
+        looked_at = _with_events(page[:_AT_ONCE], events)
+        events -= sum(row.head.last_seq + 1 for row in looked_at)
+        is_left = len(page) > len(looked_at)
+        fitting = await _fulfilling(instance, looked_at, conditions)
+        room = wanted.limit - len(found)
+        found += fitting[:room]
+        if len(fitting) >= room:
+            last = fitting[room - 1]
+            return SearchPage(tuple(found), _cursor(last) if is_left or last is not looked_at[-1] else None)
+        if not is_left:
+            return SearchPage(tuple(found))
+        after = _cursor(looked_at[-1])
+        if events <= 0:
+            break
+    return SearchPage(tuple(found), after)
+
+
+def _with_events(rows: Sequence[ExecutionRow], most: int) -> Sequence[ExecutionRow]:
+    """Return the first executions whose logs have at most so many events together, but at least one execution."""
+    for index, row in enumerate(rows):
+        most -= row.head.last_seq + 1
+        if most < 0:
+            return rows[: max(index, 1)]
+    return rows
+
+
+async def _fulfilling(
+    instance: Instance, rows: Sequence[ExecutionRow], conditions: Sequence[Condition]
+) -> list[ExecutionRow]:
+    """Return those of some executions whose states fulfil conditions."""
+    found: list[ExecutionRow] = []
+    for batch in batches(rows):
+        states = await instance.store.load([row.head.execution_id for row in batch])
+        for row, loaded in zip(batch, states, strict=True):
+            if loaded is None:
+                continue  # deleted since it was listed
+            try:
+                state = (await instance.driver.state_of(loaded)).state
+            except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
+                _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
+                continue
+            document = _document(state)
+            if all(holds(condition, document) for condition in conditions):
+                found.append(row)
+            await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
+    return found
+
+
+def _document(state: State) -> dict[str, object]:
+    """Return what can be asked of an execution; there is no output before it has come to its end."""
+    facts, root = state.facts, state.scopes.get("")
+    document: dict[str, object] = {
+        "trigger": facts.trigger,
+        "vars": (root.variables or {}) if root is not None else {},
+        "nodes": ScopeLookup(state, "")["nodes"],
+    }
+    return {**document, "output": facts.output} if facts.closed == "completed" else document
+
+
+def _parsed(conditions: Sequence[str]) -> list[Condition]:
+    if len(conditions) > _MOST_CONDITIONS:
+        raise InvalidFilter(f"There are {len(conditions)} conditions; at most {_MOST_CONDITIONS} can be asked for.")
+    try:
+        return [parse_condition(text) for text in conditions]
+    except InvalidCondition as error:
+        raise InvalidFilter(error.message) from error
+
+
+def _of_where(where: Mapping[str, object] | None) -> list[Condition]:
+    """Return what an input has to contain as a condition on it."""
+    if not where:
+        return []
+    try:
+        document = msgspec.json.encode(where)
+        check_finite(where, document)
+    except PayloadNotJson as error:
+        raise InvalidFilter(f"`where`: {error.message}") from error
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InvalidFilter(f"`where` cannot be written as JSON: {error}.") from error
+    _check(document)
+    return [Condition(path=("input",), op="=", value=read_document(document))]
+
+
+def _document_of(contains: dict[str, object]) -> bytes | None:
+    if not contains:
+        return None
+    document = _ENCODER.encode(contains)
+    _check(document)
+    return document
+
+
+def _check(document: bytes) -> None:
+    fault = fault_of(document)
+    if fault is not None:
+        raise InvalidFilter(f"`where` cannot be looked for: {fault}.")
+
+
+def _cursor(row: ExecutionRow) -> tuple[int, str]:
+    return row.info.created_at, row.head.execution_id

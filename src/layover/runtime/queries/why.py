@@ -1,0 +1,269 @@
+"""Why an execution stands still: what it waits for, since when, until when, and who can do something about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine.signals import awaited_signals
+from layover.core.moments import moment
+from layover.runtime.execution.unknown_commands import kinds_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from layover.core.engine.state import Execution, NodeState, Point
+    from layover.ports.records import Admission, Head, Liveness
+
+MOST_REASONS = 100  # that are told of one execution; of the others, how many there are
+_WORTH_TELLING = 2
+_WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is waited for; if that is another execution, `because` says what that one waits for."""
+
+    kind: str
+    text: str
+    context_id: str = ""
+    since: int | None = None
+    until: int | None = None
+    execution: str = ""
+    because: tuple[Reason, ...] = ()
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """All of them, and a sentence."""
+
+    summary: str
+    reasons: tuple[Reason, ...] = ()
+    left_out: int = 0  # reasons beyond those
+
+
+def why(
+    head: Head,
+    state: Execution,
+    now: int,
+    *,
+    admission: Admission | None = None,
+    owner: Liveness | None = None,
+    lacking: Callable[[str], str] | None = None,
+) -> Why:
+    """Explain what an execution is waiting for, as far as it knows itself; an owner that is not known lives.
+
+    `lacking` says what calls of a node type wait for on the instance that would make them; nothing if it has no
+    function for them.
+    """
+    facts = state.facts
+    if facts.closed:
+        return Why(summary=f"It is {facts.closed}: nothing is waited for.")
+    names = sorted(name for name, node in state.nodes.rows.items() if node.status in _WAITING)
+    points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.id))
+    reasons = [
+        *_of_operator(state),
+        *_of_instances(head),
+        *_of_commands(head, now),
+        *_of_the_start(state, now, admission),
+        *_of_nodes(names[:MOST_REASONS], head, state, now, owner, lacking),
+        *_of_points(points[:MOST_REASONS]),
+    ]
+    left_out = max(len(names) - MOST_REASONS, 0) + max(len(points) - MOST_REASONS, 0)
+    return summed_up(reasons[:MOST_REASONS], left_out + max(len(reasons) - MOST_REASONS, 0))
+
+
+def summed_up(reasons: Sequence[Reason], left_out: int = 0) -> Why:
+    """Return reasons with a sentence for all of them, which follows the first to where it comes from."""
+    if not reasons:
+        return Why(summary="It is about to go on.")
+    first = reasons[0]
+    told = [first.text]
+    while first.because:
+        first = first.because[0]
+        told.append(first.text)
+    others = len(reasons) - 1 + left_out
+    more = f" (and {others} more)" if others else ""
+    return Why(summary=f"{' '.join(told)}{more}", reasons=tuple(reasons), left_out=left_out)
+
+
+def _of_operator(state: Execution) -> list[Reason]:
+    facts = state.facts
+    if facts.gate == "open":
+        return []
+    longest = state.plan.definition.settings.max_pause
+    until = facts.paused_at + longest if isinstance(longest, int) else None
+    verb = "is being paused" if facts.gate == "pausing" else "was paused"
+    return [Reason(kind="operator", text=f"It {verb}: {facts.paused_reason}", until=until)]
+
+
+def _of_instances(head: Head) -> list[Reason]:
+    if head.takeovers < _WORTH_TELLING:
+        return []
+    return [Reason(kind="takeovers", text=f"It lost {head.takeovers} instances in a row while it was driven.")]
+
+
+def _of_commands(head: Head, now: int) -> list[Reason]:
+    kinds = kinds_in(head.missing)
+    if kinds:
+        text = f"It waits for an instance that understands the command `{kinds[0]}`: those that tried do not know it."
+        until = head.wake_at if head.wake_at is not None and head.wake_at > now else None
+        return [Reason(kind="command", text=text, since=head.missing_since, until=until)]
+    unread = head.commands_seq - head.commands_done
+    if not unread:
+        return []
+    noun = "command waits" if unread == 1 else "commands wait"
+    return [Reason(kind="commands", text=f"{unread} {noun} for the next step.")]
+
+
+def _of_the_start(state: Execution, now: int, admission: Admission | None) -> list[Reason]:
+    facts = state.facts
+    if facts.started_at:
+        return []
+    is_delayed = facts.start_at is not None and facts.start_at > now
+    if not facts.hold and not is_delayed and facts.gate != "open":
+        return []  # it starts when it is released
+    if not facts.hold or (admission is None and is_delayed):
+        earliest = "" if facts.gate == "open" else " at the earliest"
+        text = f"It starts at {moment(facts.start_at or facts.created_at)}{earliest}."
+        return [Reason(kind="delay", text=text, since=facts.created_at, until=facts.start_at)]
+    if admission is not None and admission.state == "waiting":
+        holders = ", ".join(admission.holders)
+        text = f"It is number {admission.position} in line for the limit `{admission.name}`, held by {holders}."
+        return [Reason(kind="limit", text=text, since=facts.created_at, execution=(*admission.holders, "")[0])]
+    if admission is not None and admission.state == "later":
+        text = f"It may start later by the rate of `{admission.name}`."
+        return [Reason(kind="rate", text=text, since=facts.created_at, until=admission.at)]
+    text = "It is about to ask whether its limits let it start."
+    return [Reason(kind="limit", text=text, since=facts.created_at, until=facts.start_at)]
+
+
+def _of_nodes(
+    names: Sequence[str],
+    head: Head,
+    state: Execution,
+    now: int,
+    owner: Liveness | None,
+    lacking: Callable[[str], str] | None,
+) -> list[Reason]:
+    found = []
+    for name in names:
+        node = state.node(name)
+        if node.status == "queued":
+            found.append(_of_queued(head, name, state.planned(name).calls, lacking))
+            continue
+        if node.status == "running":
+            found.append(_of_call(head, state, name, now, owner))
+            continue
+        told = _of_node(state, name, node, now)
+        if told is not None:
+            found.append(told)
+    return found
+
+
+def _of_queued(head: Head, name: str, type_: str, lacking: Callable[[str], str] | None) -> Reason:
+    lacks = lacking(type_) if lacking is not None else ""
+    if type_ in head.missing and not lacks:
+        text = f"`{name}` waits for an instance that has a function for `{type_}`."
+        return Reason(kind="function", text=text, context_id=name, since=head.missing_since)
+    return Reason(kind="place", text=f"`{name}` waits for {lacks or 'a place to run'}.", context_id=name)
+
+
+def _of_call(head: Head, state: Execution, name: str, now: int, owner: Liveness | None) -> Reason:
+    if head.owner is None:
+        return Reason(kind="recovery", text=f"`{name}` had started when its instance was lost.", context_id=name)
+    lost = _loss(head, now, owner)
+    if lost:
+        is_over = head.wake_at is None or head.wake_at <= now
+        when = "as soon as one looks for work" if is_over else f"at {moment(head.wake_at or now)} at the latest"
+        text = f"`{name}` was running on {head.owner}, {lost}. Another instance takes it over {when}."
+        return Reason(kind="recovery", text=text, context_id=name, until=head.wake_at)
+    text = f"`{name}` is running on {head.owner} (attempt {state.node(name).attempt})."
+    return Reason(kind="call", text=text, context_id=name, until=state.timers.get(name))
+
+
+def _loss(head: Head, now: int, owner: Liveness | None) -> str:
+    """Return how it is known that the owner no longer drives an execution; nothing if it does."""
+    if owner is None:
+        return ""
+    if not owner.alive:
+        seen = owner.seen_at
+        return "which is no longer running" if seen is None else f"which has not been heard of since {moment(seen)}"
+    is_over = head.wake_at is not None and head.wake_at <= now
+    return f"whose lease ended at {moment(head.wake_at or now)}" if is_over else ""
+
+
+def _of_node(state: Execution, name: str, node: NodeState, now: int) -> Reason | None:
+    match node.status:
+        case "scheduled":
+            return Reason(kind="place", text=f"`{name}` waits for a place to run.", context_id=name)
+        case "backoff":
+            until = state.timers.get(name)
+            wait = f" in {max(0, until - now)} ms" if until is not None else ""
+            text = f"`{name}` failed {node.failures} times and is tried again{wait}: {_message(node)}"
+            return Reason(kind="retry", text=text, context_id=name, until=until)
+        case "incident":
+            return Reason(kind="incident", text=incident_text(name, node), context_id=name)
+        case _:
+            return None
+
+
+def incident_text(name: str, node: NodeState) -> str:
+    """Return what is to be said of a node that failed for good."""
+    return f"`{name}` failed for good and waits for an operator: {_message(node)}"
+
+
+def _message(node: NodeState) -> str:
+    return node.error.message if node.error is not None else "no error was recorded"
+
+
+def _of_points(points: Sequence[Point]) -> list[Reason]:
+    return [
+        Reason(
+            kind=point.kind,
+            text=text_of(point),
+            context_id=point.node,
+            since=point.opened_at,
+            until=point.deadline,
+            execution=point.child,
+        )
+        for point in points
+    ]
+
+
+def text_of(point: Point) -> str:
+    """Return what is to be said of a point."""
+    if point.status == "answered":
+        return f"The answer to `{point.node}` waits for its turn."
+    match point.kind:
+        case "timer":
+            return f"`{point.node}` waits for time to pass."
+        case "approval" | "form":
+            return f"`{point.node}` waits for {_people(point)}{_failure(point)}."
+        case "signal":
+            return f"`{point.node}` waits for {_signals(point)}."
+        case "callback":
+            return f"`{point.node}` waits to be called back."
+        case "child":
+            return f"`{point.node}` waits for the execution {point.child}."
+
+
+def _failure(point: Point) -> str:
+    """Return why people are asked once more, if what followed their last answer failed."""
+    failure = point.failure
+    if failure is None:
+        return ""
+    message = failure.message.rstrip(".")
+    return f", once more: after the last answer `{failure.context_id}` failed ({failure.code}: {message})"
+
+
+def _signals(point: Point) -> str:
+    wanted = [f"`{name}`{f' with key `{key}`' if key else ''}" for name, key in awaited_signals(point)]
+    return f"the signal {wanted[0]}" if len(wanted) == 1 else f"signals: {', '.join(wanted)}"
+
+
+def _people(point: Point) -> str:
+    rules = point.rules
+    names = [*rules.users, *(f"role {role}" for role in rules.roles)] if rules is not None else []
+    need = f"{rules.need} of " if rules is not None and rules.need > 1 else ""
+    verb = "a decision" if point.kind == "approval" else "an answer"
+    return f"{verb} by {need}{', '.join(names)}" if names else f"{verb} by anybody"

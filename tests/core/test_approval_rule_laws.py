@@ -1,0 +1,145 @@
+"""What holds for any rules, any people and whatever they try."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import msgspec
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from layover.core.approval_rules import (
+    Accepted,
+    ApprovalRules,
+    Decision,
+    Person,
+    Refusal,
+    Repeated,
+    check_decision,
+    may_decide,
+    outcome,
+)
+
+NAMES = st.sampled_from(["ann", "bob", "cat", "dan", "eve", "fay"])
+SOME_NAMES = st.lists(NAMES, max_size=4).map(tuple)
+SOME_ROLES = st.lists(st.sampled_from(["manager", "cfo"]), max_size=1).map(tuple)
+RULES = st.builds(
+    ApprovalRules,
+    users=SOME_NAMES,
+    roles=SOME_ROLES,
+    need=st.integers(1, 3),
+    reject_need=st.integers(1, 3),
+    exclude_requester=st.booleans(),
+    requester=st.none() | NAMES,
+    order=st.sampled_from(["any", "sequence"]),
+    escalated_users=SOME_NAMES,
+    escalated_roles=SOME_ROLES,
+    delegates=st.lists(st.tuples(NAMES, NAMES), max_size=4).map(tuple),
+    escalation_ahead=st.booleans(),
+)
+PEOPLE = st.builds(Person, NAMES, SOME_ROLES)
+TRIES = st.lists(st.tuples(PEOPLE, st.booleans()), max_size=12)
+ANY_DECISIONS = st.lists(st.builds(Decision, NAMES, st.booleans(), st.integers(0, 9), on_behalf_of=st.none() | NAMES))
+
+
+def live(rules: ApprovalRules, tries: list[tuple[Person, bool]], until_closed: bool = True) -> list[Decision]:
+    """Let people try to decide, one after the other, and return what was recorded."""
+    decisions: list[Decision] = []
+    for at, (person, approved) in enumerate(tries):
+        if until_closed and outcome(rules, decisions) != "open":
+            break
+        verdict = check_decision(rules, person, decisions, approved=approved)
+        if isinstance(verdict, Accepted):
+            decisions.append(Decision(person.user, approved, at, on_behalf_of=verdict.on_behalf_of))
+    return decisions
+
+
+@given(RULES, ANY_DECISIONS, ANY_DECISIONS)
+def test_an_outcome_never_changes_when_more_decisions_arrive(
+    rules: ApprovalRules, before: list[Decision], after: list[Decision]
+) -> None:
+    first = outcome(rules, before)
+    assume(first != "open")
+    assert outcome(rules, before + after) == first
+
+
+@given(RULES, TRIES)
+def test_every_person_and_every_place_is_counted_once(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+    decisions = live(rules, tries, until_closed=False)
+    doubled = [decision for decision in decisions for _ in range(2)]
+    assert outcome(rules, doubled) == outcome(rules, decisions)
+
+
+@given(RULES, TRIES)
+def test_whatever_is_accepted_is_counted(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+    heard: set[str] = set()
+    for decision in live(rules, tries, until_closed=False):
+        names = {decision.by, decision.on_behalf_of or decision.by}
+        assert heard.isdisjoint(names)
+        heard |= names
+
+
+@given(RULES, TRIES)
+def test_an_approval_is_never_what_rejects(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+    decisions = live(rules, tries)
+    if decisions and decisions[-1].approved:
+        assert outcome(rules, decisions) != "rejected"
+
+
+@given(RULES, TRIES, PEOPLE)
+def test_who_may_decide_does_not_depend_on_the_order_of_those_before(
+    rules: ApprovalRules, tries: list[tuple[Person, bool]], person: Person
+) -> None:
+    decisions = live(rules, tries[:4])
+    refusals = [may_decide(rules, person, order) for order in permutations(decisions)]
+    assert len({None if refused is None else refused.code for refused in refusals}) == 1
+
+
+@given(RULES, TRIES)
+def test_only_a_race_of_both_thresholds_depends_on_the_order(
+    rules: ApprovalRules, tries: list[tuple[Person, bool]]
+) -> None:
+    rules = msgspec.structs.replace(rules, order="any")
+    decisions = live(rules, tries, until_closed=False)[:5]
+    approvals = sum(decision.approved for decision in decisions)
+    assume(approvals < rules.need or len(decisions) - approvals < rules.reject_need)
+    assert len({outcome(rules, order) for order in permutations(decisions)}) == 1
+
+
+@given(RULES, TRIES, PEOPLE, SOME_NAMES, SOME_ROLES)
+def test_escalating_never_takes_a_right_away(
+    rules: ApprovalRules,
+    tries: list[tuple[Person, bool]],
+    person: Person,
+    users: tuple[str, ...],
+    roles: tuple[str, ...],
+) -> None:
+    more = msgspec.structs.replace(
+        rules, escalated_users=rules.escalated_users + users, escalated_roles=rules.escalated_roles + roles
+    )
+    decisions = live(rules, tries)
+    if may_decide(rules, person, decisions) is None:
+        assert may_decide(more, person, decisions) is None
+
+
+@given(RULES, TRIES)
+def test_an_open_approval_among_known_people_has_somebody_who_may_decide(
+    rules: ApprovalRules, tries: list[tuple[Person, bool]]
+) -> None:
+    rules = msgspec.structs.replace(rules, roles=(), escalated_roles=(), escalation_ahead=False)
+    assume(rules.users)
+    decisions = live(rules, tries)
+    if outcome(rules, decisions) == "open":
+        known = (*rules.users, *rules.escalated_users)
+        assert any(may_decide(rules, Person(name), decisions) is None for name in known)
+
+
+@given(RULES, ANY_DECISIONS, PEOPLE, st.booleans())
+def test_the_two_checks_agree(rules: ApprovalRules, decisions: list[Decision], person: Person, approved: bool) -> None:
+    verdict = check_decision(rules, person, decisions, approved=approved)
+    refused = may_decide(rules, person, decisions)
+    if isinstance(verdict, Repeated):
+        assert refused is not None
+        assert refused.code == "already_decided"
+    else:
+        assert refused == (verdict if isinstance(verdict, Refusal) else None)

@@ -1,0 +1,82 @@
+"""A process whose functions must not be called twice, and which dies when it is told to.
+
+`python -m tests.runtime.crashes.in_doubt_worker FOLDER OPTIONS`. Each function has an effect, in a file that survives.
+Whoever is asked whether it happened, a probe or a person, looks there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from layover import NOT_HAPPENED, Engine, Happened, NodeContext
+from layover.ports.records import CLOSED
+from layover.runtime.errors import AnswerRefused, WrongState
+from layover.runtime.ids import id_from_key
+from layover.runtime.settings import Settings
+from tests.runtime.crashes.worker import PROMPT, Options, Reaper, say
+from tests.runtime.crashes.workload import Effects
+
+WORKFLOWS = {
+    "probed": "[{id: a, type: pay, on_crash: probe, next: b}, {id: b, type: pay, on_crash: probe}]",
+    "asked": "[{id: a, type: pay, on_crash: pause, next: b}, {id: b, type: pay, on_crash: pause}]",
+}
+
+
+def id_of(name: str) -> str:
+    """Return the id of the execution of a workflow."""
+    return id_from_key(name, name)
+
+
+async def run(folder: Path, address: str, settings: dict[str, int]) -> dict[str, object]:
+    """Begin everything that was not begun before, say what has happened, and return what each came to."""
+    effects = Effects(folder)
+
+    async def pay(context: NodeContext) -> str:
+        effects.add(context)
+        return context.context_id
+
+    async def paid(context: NodeContext) -> object:
+        return Happened(context.context_id) if _has(effects, context.execution_id, context.context_id) else NOT_HAPPENED
+
+    async with Engine(
+        address,
+        nodes=[pay],
+        probes={"pay": paid},
+        settings=msgspec.convert({**PROMPT, **settings}, Settings),
+    ) as engine:
+        for name, graph in WORKFLOWS.items():
+            await engine.register(f"name: {name}\nnodes: {graph}\n")
+            await engine.start(name, key=name, on_conflict="return")
+        outputs = await asyncio.gather(*(_finish(engine, effects, id_of(name)) for name in WORKFLOWS))
+        return dict(zip(WORKFLOWS, outputs, strict=True))
+
+
+def _has(effects: Effects, execution_id: str, node: str) -> bool:
+    return any(one[:2] == (execution_id, node) for one in effects.read())
+
+
+async def _finish(engine: Engine, effects: Effects, execution_id: str) -> object:
+    while True:
+        head = await engine.instance.listeners.until(execution_id, lambda head: head.status in (*CLOSED, "paused"))
+        if head is None or head.status != "paused":
+            return await engine.result(execution_id)
+        for row in await engine.points(execution_id):
+            node = row.point.node
+            said = {"happened": _has(effects, execution_id, node), "output": node}
+            with suppress(AnswerRefused, WrongState):
+                await engine.answer(row.point.id, said, by="ann", key=row.point.id)
+        await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
+
+
+async def main(folder: Path, options: Options) -> None:
+    Reaper(folder, options).watch_from(asyncio.get_running_loop())
+    say(f"done {msgspec.json.encode(await run(folder, options.address, options.settings)).decode()}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=Options)))

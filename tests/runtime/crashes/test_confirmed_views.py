@@ -1,0 +1,21 @@
+"""A process dies right after it has told of ends: whatever it told is what the database has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover import Engine
+
+from .confirmed_worker import told, unique
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+async def test_every_output_that_was_told_is_the_durable_one(world: World) -> None:
+    world.run("confirmed_worker").is_killed()
+    await world.is_sound()
+    outputs = told(world.folder)
+    assert outputs
+    async with Engine(world.address, nodes=[unique]) as engine:
+        assert {id_: await engine.result(id_) for id_ in outputs} == outputs

@@ -1,0 +1,131 @@
+"""What loses its instances: who is charged with it, and who is not."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+
+import pytest
+
+from layover.core.engine.events import NodeScheduled
+from layover.ports.records import Claim
+from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
+from tests.runtime.harness import HandWound, Held, call, end, engine_at, engine_on, flow, look, until, until_status
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+FLOW = flow(call("a"), call("b"), end(["${nodes.a}", "${nodes.b}"]))
+OTHER = flow(call("c"), end("${nodes.c}"), name="other")
+FAR = 3_600_000
+HELD = {"poll": 20, "command_poll": FAR, "lease_ttl": FAR, "jitter": False}
+
+
+async def lose(engine: Engine, execution_id: str, times: int) -> None:
+    """Have an execution lose the engine, and others: each takes it over, and is never heard of again."""
+    engine.instance.driver.active[execution_id].drop()
+    for _ in range(times):
+        row = await engine.instance.store.get(execution_id)
+        assert row is not None
+        assert row.head.wake_at is not None
+        wish = Claim(instance="thief", now=row.head.wake_at, lease_until=0, execution_id=execution_id)
+        assert (await engine.instance.store.claim(wish)).claimed
+    look(engine)
+
+
+async def takeovers(engine: Engine, execution_id: str) -> int:
+    row = await engine.instance.store.get(execution_id)
+    assert row is not None
+    return row.head.takeovers
+
+
+async def test_making_a_lost_call_again_is_no_progress_and_its_result_is(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work, **HELD) as engine:
+        await engine.register(FLOW)
+        started = await engine.start("flow")
+        await work.begun()
+        engine.instance.driver.active[started.id].drop()
+        clock.skip(engine, FAR + 1_000)
+        again = await work.begun()
+        assert again.context.attempt == 2
+        assert await takeovers(engine, started.id) == 1
+        again.returns(1)
+        (await work.begun()).returns(2)
+        assert await engine.result(started.id) == [1, 2]
+        assert await takeovers(engine, started.id) == 0
+
+
+async def test_a_suspect_waits_until_nothing_else_is_driven_and_is_then_driven_alone(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work, **HELD, recovery_backoff=1_000, suspect_alone=FAR) as engine:
+        await engine.register(FLOW)
+        await engine.register(OTHER)
+        suspect = await engine.start("flow")
+        await work.begun()
+        neighbour = await engine.start("other")
+        beside = await work.begun()
+        await lose(engine, suspect.id, 1)
+        await until(engine, suspect.id, lambda head: head.owner is None)
+        assert await takeovers(engine, suspect.id) == 2
+        clock.skip(engine, 1_000)  # the pause is over, and somebody else is still driven
+        await until(engine, suspect.id, lambda head: head.owner is None and head.epoch > 3)
+        assert engine.instance.driver.room == 0
+        assert len(work.calls) == 2
+        beside.returns("well")
+        assert await engine.result(neighbour.id) == "well"
+        again = await work.begun()
+        assert again.context.execution_id == suspect.id
+        later = await engine.start("other")
+        assert list(engine.instance.driver.active) == [suspect.id]
+        again.returns(1)  # which is progress: others are let in again
+        for one in await work.all_begun(2):
+            one.returns(one.context.context_id)
+        assert await engine.result(later.id) == "c"
+        assert await engine.result(suspect.id) == [1, "b"]
+
+
+async def test_a_suspect_does_not_wait_for_ever_for_others_to_end_nor_do_others_for_it(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work, **HELD, recovery_backoff=1, suspect_alone=1) as engine:
+        await engine.register(FLOW)
+        await engine.register(OTHER)
+        suspect = await engine.start("flow")
+        await work.begun()
+        await engine.start("other")
+        await work.begun()
+        await lose(engine, suspect.id, 1)
+        assert (await work.begun()).context.execution_id == suspect.id  # beside the other one, which does not end
+        assert (await engine.start("other")).id
+        assert (await work.begun()).context.context_id == "c"  # beside both
+
+
+async def test_orderly_stops_never_count_as_losses(tmp_path: Path) -> None:
+    work = Held()
+    long = flow(call("a"), end("${nodes.a}"), settings={"max_recoveries": 1})
+    started = ""
+    for turn in range(4):
+        async with engine_at(tmp_path, work, **HELD, grace=0) as engine:
+            if not started:
+                await engine.register(long)
+                started = (await engine.start("flow")).id
+            running = await work.begun()
+            assert running.context.attempt == turn + 1
+    async with engine_at(tmp_path, work, **HELD) as engine:
+        (await work.begun()).returns("well")
+        assert await engine.result(started) == "well"
+        history = [entry.event for entry in await engine.history(started)]
+    scheduled = [one.lost for one in history if isinstance(one, NodeScheduled) and one.cause == "recovered"]
+    assert scheduled == [False] * 4
+
+
+async def test_pauses_of_an_operator_never_count_as_losses(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work, **HELD, drain=0) as engine:
+        await engine.register(flow(call("a"), end("${nodes.a}"), settings={"max_recoveries": 1}))
+        started = await engine.start("flow")
+        for _ in range(3):
+            await work.begun()
+            await engine.pause(started.id)
+            await until_status(engine, started.id, "paused")
+            await engine.resume(started.id)
+        (await work.begun()).returns("well")
+        assert await engine.result(started.id) == "well"
