@@ -1,4 +1,4 @@
-"""`layover run`: one workflow, from a file to its end or to its first rest, driven by this process."""
+"""`layover run`: one workflow, from its definition to its end or to its first rest, driven by this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from layover.api.presenting.graphs import graph_of
 from layover.api.presenting.points import context_of, point_of
 from layover.bootstrap import Engine, address_of
 from layover.cli import run_remote
-from layover.cli.definitions import File, checked_file, print_report
+from layover.cli.definitions import File, print_report
 from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
 from layover.cli.following import Following, Person
 from layover.cli.functions import functions_of, node_types
@@ -25,6 +25,7 @@ from layover.cli.given import STANDARD_INPUT, given_data
 from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Place, Roles, Url, acting, person
 from layover.cli.run_report import Ended, report
 from layover.cli.screen import OUT, note, plural, print_json, say
+from layover.cli.sources import distinct, source
 from layover.cli.typing_in import Lines as TypedLines
 from layover.cli.watching import Lines, Picture, Silent
 from layover.core.definitions import document
@@ -36,7 +37,7 @@ from layover.runtime.executions import Options, check_same_input
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from layover.api.resources.executions import Graph
     from layover.cli.watching import View
@@ -74,7 +75,7 @@ class Wanted(NamedTuple):
     plan: Plan
     given: object
     modules: tuple[str, ...]
-    functions: list[AnyFunction]
+    functions: Sequence[AnyFunction]
     db: str
     id: str | None
     key: str | None
@@ -115,7 +116,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     at = Place(db, url, os.environ.get("LAYOVER_KEY"))
     if (server := at.server) is not None:
         _check_remote(at, nodes, by, role)
-        checked = checked_file(file)
+        checked = source(file).check()
         if not checked.ok:
             return _refused(file, checked, json=json)
         asked = run_remote.Asked(
@@ -131,8 +132,9 @@ def run_file(  # noqa: PLR0913 - each is an option
             silent=json,
         )
         return report(asyncio.run(run_remote.run(server, at.secret, asked)), _there(at), json=json)
-    functions = functions_of(nodes)
-    checked = checked_file(file, node_types(functions))
+    named = source(file)
+    functions = distinct(named.functions, functions_of(nodes))
+    checked = named.check(node_types(functions))
     if not checked.ok:
         return _refused(file, checked, json=json)
     wanted = Wanted(
