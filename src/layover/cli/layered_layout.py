@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[float, float]
 
 MOST_SLOTS = 20_000  # boxes, and layers that edges pass
-_ORDERINGS = 12
-_MOVES = 12
+_ORDERINGS = 8
+_MOVES = 24
 _SLOT = 10.0  # how wide an edge is that passes a layer
 _BESIDE = 22.0  # between neighbours in a layer
 _BELOW = 18.0  # between layers
@@ -108,18 +108,21 @@ class _Slots:
         return [*chain, link.target]
 
     def order(self) -> None:
-        """Order each layer so that few edges cross."""
-        fewest, best = self._crossings(), [list(layer) for layer in self._layers]
-        for turn in range(_ORDERINGS):
-            if not fewest:
-                break
-            is_down = turn % 2 == 0
-            neighbours = self._above if is_down else self._below
-            for layer in self._layers if is_down else reversed(self._layers):
-                self._sort(layer, neighbours)
-            crossings = self._crossings()
-            if crossings < fewest:
-                fewest, best = crossings, [list(layer) for layer in self._layers]
+        """Order each layer so that few edges cross: from several beginnings, since each may end in a dead end."""
+        given = [list(layer) for layer in self._layers]
+        fewest, best = self._crossings(), given
+        for is_mirrored, is_down_first in ((False, True), (True, True), (False, False), (True, False)):
+            self._layers = [layer[::-1] if is_mirrored else list(layer) for layer in given]
+            self._crossings()
+            for turn in range(_ORDERINGS):
+                if not fewest:
+                    break
+                is_down = (turn % 2 == 0) == is_down_first
+                for layer in self._layers if is_down else reversed(self._layers):
+                    self._sort(layer, self._above if is_down else self._below)
+                crossings = self._crossings()
+                if crossings < fewest:
+                    fewest, best = crossings, [list(layer) for layer in self._layers]
         self._layers = best
 
     def _sort(self, layer: list[int], neighbours: list[list[int]]) -> None:

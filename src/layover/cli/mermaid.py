@@ -31,6 +31,7 @@ _CLASSES = (
 )
 _CLASS: dict[Shape, str] = {"pause": ":::pause", "end": ":::finish"}
 _MEANINGFUL = re.compile(r"[^\w ,.=()/-]|^[^A-Za-z]|__+|--+|//+", re.ASCII)
+_FOUND_LATER = re.compile(r"(?<=\$)(?=\$)|(?<=:)(?=fa-)")  # formulas and icons, after numbers are characters again
 
 
 def mermaid_lines(diagram: Diagram) -> Iterator[str]:
@@ -84,4 +85,5 @@ def _title(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MEANINGFUL.sub(lambda found: "".join(f"#{ord(one)};" for one in found[0]), harmless(text))
+    apart = _FOUND_LATER.sub("\u200b", harmless(text))
+    return _MEANINGFUL.sub(lambda found: "".join(f"#{ord(one)};" for one in found[0]), apart)
