@@ -102,11 +102,16 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     for name in ("DB", "URL", "KEY", "DEBUG"):
         monkeypatch.delenv(f"LAYOVER_{name}", raising=False)
-    modules, path = dict(sys.modules), list(sys.path)
+    path = list(sys.path)
     yield tmp_path
     sys.path[:] = path
-    for name in sys.modules.keys() - modules.keys():
-        if name.startswith(("nodes", "other")):
+    forget_modules_in(tmp_path)
+
+
+def forget_modules_in(folder: Path) -> None:
+    """Have modules imported anew, as a process does for each command."""
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
 
 
@@ -122,6 +127,7 @@ def cli(
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         command = served.translated(words) if place == "url" else list(words)
         capsys.readouterr()
+        forget_modules_in(project)
         code = run_command(command)
         out, err = capsys.readouterr()
         assert "Traceback" not in err

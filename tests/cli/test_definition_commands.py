@@ -83,9 +83,9 @@ def test_the_graph_shows_what_runs_after_what() -> None:
     assert "    │   ● charge   charge_card" in lines
 
 
-def test_the_graph_as_json_is_the_canonical_document() -> None:
-    _, out, _ = layover("graph", "--json", ORDER)
-    again = layover("graph", "--json", "-", stdin=out.encode())[1]
+def test_the_definition_in_its_canonical_form_is_read_back_the_same() -> None:
+    _, out, _ = layover("graph", "--format", "definition", ORDER)
+    again = layover("graph", "--format", "definition", "-", stdin=out.encode())[1]
     assert json.loads(again) == json.loads(out)
     assert json.loads(out)["start"] == ["big"]
 
@@ -100,16 +100,6 @@ def test_the_schema_is_printed() -> None:
     code, out, _ = layover("schema")
     assert code == 0
     assert json.loads(out)["title"] == "Layover workflow definition"
-
-
-def test_a_python_file_is_said_to_be_one(tmp_path: Path) -> None:
-    file = tmp_path / "flow.py"
-    file.write_text("from layover import Workflow\n")
-    for command in ("check", "graph", "run"):
-        code, _, err = layover(command, str(file))
-        assert code == 2
-        assert "flow.py is a Python file; a definition is YAML or JSON." in " ".join(err.split())
-        assert "workflow.check()" in err
 
 
 def test_arguments_that_a_function_does_not_take_are_found(tmp_path: Path) -> None:

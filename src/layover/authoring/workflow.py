@@ -26,7 +26,7 @@ from layover.core.definitions.model import Settings
 from layover.core.plan import Plan, compile_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from layover.core.definitions import Definition
     from layover.nodes.function import AnyFunction
@@ -47,14 +47,24 @@ class Workflow(Body):
         """The functions that its nodes call, for `Engine(nodes=flow.functions)`."""
         return tuple(self.known_functions.values())
 
+    def node_types(self) -> Iterator[str]:
+        """Return the type of each node, and of each function that is called; built-in ones as well."""
+        return _types_in(self)
+
     def document(self) -> dict[str, object]:
         """Return it as a document, as it stands: nothing has been checked."""
         return {"name": self.name, **self.heading, **self.graph_document()}
 
-    def check(self) -> Checked:
-        """Find everything that is wrong with it; each problem names the node."""
+    def check(self, functions: Collection[str] | None = None) -> Checked:
+        """Find everything that is wrong with it; each problem names the node.
+
+        `functions` are the registered node types, as `layover.check` takes them. Without them, those that a workflow
+        names in Python are taken to be there.
+        """
         source = self.document()
-        checked = check(source, functions=None if self._is_read else frozenset(_types_in(self)))
+        if functions is None and not self._is_read:
+            functions = frozenset(self.node_types())
+        checked = check(source, functions=functions)
         problems = [msgspec.structs.replace(one, path=path_for_people(one.path, source)) for one in checked.problems]
         definition = checked.definition if checked.ok else None
         return Checked(definition, problems, checked.texts, checked.steps)

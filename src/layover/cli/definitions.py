@@ -1,42 +1,42 @@
-"""`layover check`, `graph`, `schema`: definitions in files, without running them."""
+"""`layover check` and `schema`: definitions, without running them."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+from msgspec.structs import replace
 
 from layover.cli.exits import BAD_INPUT, DONE, Stop
-from layover.cli.graph import graph_lines
-from layover.cli.json_argument import STANDARD_INPUT
+from layover.cli.functions import functions_of, parameters_of
 from layover.cli.options import Json, Nodes  # noqa: TC001 - cyclopts reads the annotations
 from layover.cli.screen import plural, print_json, say
-from layover.core.definitions import DEFAULT_LIMITS, Checked, check, document, format_schema
-from layover.core.plan import compile_plan
+from layover.cli.sources import distinct, sources
+from layover.core.definitions import Checked, format_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from layover.cli.sources import Source
+    from layover.nodes.registry import AnyFunction
 
-    from layover.core.definitions import Parameters
-    from layover.core.definitions.read_text import Syntax
-
-_SYNTAXES: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
-
-File = Annotated[str, Parameter(help="A definition in YAML or JSON; - reads standard input.")]
+File = Annotated[
+    str,
+    Parameter(
+        help="A definition: a YAML or JSON file, - for standard input, or a workflow in Python (MODULE:WORKFLOW, "
+        "FILE.py:WORKFLOW, FILE.py)."
+    ),
+]
 
 
 def check_files(*files: File, nodes: Nodes = (), json: Json = False) -> int:
     """Find everything that is wrong with definitions. Exit code 0, or 2 if there are errors.
 
     Without `--nodes`, node types that are not built in are only warned about; with it, the arguments that nodes give
-    to functions are checked, too.
+    to functions are checked, too. The functions of a workflow in Python come with it, and are checked like that.
     """
     if not files:
         raise Stop("Name at least one file to check.")
-    functions = _functions_named(nodes) if nodes else None
-    results = [(name, checked_file(name, functions)) for name in files]
+    given = functions_of(nodes)
+    results = [(one.name, _checked(one, given)) for name in files for one in sources(name)]
     if json:
         print_json([{"file": name, "ok": found.ok, "problems": list(found.problems)} for name, found in results])
     else:
@@ -45,35 +45,10 @@ def check_files(*files: File, nodes: Nodes = (), json: Json = False) -> int:
     return DONE if all(found.ok for _, found in results) else BAD_INPUT
 
 
-def graph(file: File, /, *, json: Json = False) -> int:
-    """Print the graph of a definition: nodes in the order in which they can run, and where each port leads."""
-    found = checked_file(file)
-    if not found.ok:
-        print_report(file, found)
-        return BAD_INPUT
-    if json:
-        print_json(document(found.definition, defaults=True))
-        return DONE
-    for line in graph_lines(compile_plan(found)):
-        say(line)
-    return DONE
-
-
 def schema() -> int:
     """Print the JSON Schema of the definition format, for editors."""
     print_json(format_schema())
     return DONE
-
-
-def checked_file(name: str, functions: Collection[str] | None = None) -> Checked:
-    """Return what is found in a definition."""
-    if Path(name).suffix == ".py":
-        hint = (
-            "Functions are given with --nodes. A workflow that is written in Python is checked by "
-            "`workflow.check()`, and written as YAML by `workflow.to_yaml()`."
-        )
-        raise Stop(f"{name} is a Python file; a definition is YAML or JSON.", hint=hint)
-    return check(_read(name), syntax=_SYNTAXES.get(Path(name).suffix, "auto"), functions=functions)
 
 
 def print_report(name: str, found: Checked) -> None:
@@ -88,19 +63,14 @@ def print_report(name: str, found: Checked) -> None:
         say(f"{name}: workflow `{found.definition.name}` is sound{noted}", "green")
 
 
-def _functions_named(modules: tuple[str, ...]) -> Mapping[str, Parameters | None]:
-    from layover.cli.functions import functions_of, parameters_of  # noqa: PLC0415 - only who has functions needs it
-
-    return parameters_of(functions_of(modules))
-
-
-def _read(name: str) -> bytes:
-    """Return the content of a file, one byte more than is allowed at most: enough to see that it is too large."""
-    most = DEFAULT_LIMITS.bytes + 1
-    try:
-        if name == STANDARD_INPUT:
-            return sys.stdin.buffer.read(most)
-        with Path(name).open("rb") as file:
-            return file.read(most)
-    except (OSError, ValueError) as error:  # a name with a null character is no name
-        raise Stop(f"{name}: {getattr(error, 'strerror', None) or error}") from error
+def _checked(one: Source, given: list[AnyFunction]) -> Checked:
+    """Check a definition with the functions that are known; without `--nodes` there may be others."""
+    if one.workflow is None:
+        return one.check(parameters_of(given) if given else None)
+    known = parameters_of(distinct(one.functions, given))
+    found = one.check(known)
+    if given or all(problem.code != "unknown_type" for problem in found.problems):
+        return found
+    unknown = [replace(problem, severity="warning") for problem in found.problems if problem.code == "unknown_type"]
+    found = one.check({**dict.fromkeys(one.workflow.node_types()), **known})
+    return Checked(found.definition if found.ok else None, [*unknown, *found.problems], found.texts, found.steps)

@@ -41,8 +41,8 @@ def _lines(graph: PlannedGraph, margin: str) -> Iterator[str]:
     for index in graph.order:
         planned = graph.nodes[index]
         start = "●" if index in graph.starts else "○"
-        told = _told(planned.node)
-        yield f"{margin}{start} {planned.id:{wide}}  {planned.node.type}{f'  {told}' if told else ''}"
+        detail = node_summary(planned.node)
+        yield f"{margin}{start} {planned.id:{wide}}  {planned.node.type}{f'  {detail}' if detail else ''}"
         for branch, body in planned.bodies.items():
             if branch:
                 yield f"{margin}  │ {branch}"
@@ -56,8 +56,8 @@ def _port_lines(planned: PlannedNode, graph: PlannedGraph, margin: str) -> Itera
         yield f"{margin}{port} → {names}"
 
 
-def _told(node: Node) -> str:
-    """Return what is worth knowing of a node at a glance."""
+def node_summary(node: Node) -> str:
+    """Return what a reader of a graph wants to know of a node at a glance."""
     match node:
         case Condition():
             text = node.if_

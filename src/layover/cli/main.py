@@ -29,7 +29,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     _WRITING: {
         "init": ("init:init_project", "Write a small project that runs: a workflow, its functions, a test."),
         "check": ("definitions:check_files", "Find everything that is wrong with definitions."),
-        "graph": ("definitions:graph", "Print the graph of a definition."),
+        "graph": ("drawing:graph", "Draw the graph of a definition, as text, Mermaid, SVG or JSON."),
         "schema": ("definitions:schema", "Print the JSON Schema of the definition format, for editors."),
     },
     _RUNNING: {

@@ -1,4 +1,4 @@
-"""`layover run`: one workflow, from a file to its end or to its first rest, driven by this process."""
+"""`layover run`: one workflow, from its definition to its end or to its first rest, driven by this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from layover.api.serializers.graphs import graph_of
 from layover.api.serializers.points import context_of, point_of
 from layover.bootstrap import Engine, address_of
 from layover.cli import run_remote
-from layover.cli.definitions import File, checked_file, print_report
+from layover.cli.definitions import File, print_report
 from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
 from layover.cli.follow import Following, Person
 from layover.cli.functions import functions_of, node_types
@@ -26,6 +26,7 @@ from layover.cli.live_view import Lines, Picture, Silent
 from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Roles, Target, Url, acting, person
 from layover.cli.run_report import Ended, report
 from layover.cli.screen import OUT, note, plural, print_json, say
+from layover.cli.sources import distinct, source
 from layover.cli.stdin import StdinLines
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
@@ -36,7 +37,7 @@ from layover.runtime.ids import id_from_key
 from layover.runtime.operations.executions import Options, check_same_input
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from layover.api.resources.executions import Graph
     from layover.cli.live_view import View
@@ -74,7 +75,7 @@ class Wanted(NamedTuple):
     plan: Plan
     given: object
     modules: tuple[str, ...]
-    functions: list[AnyFunction]
+    functions: Sequence[AnyFunction]
     db: str
     id: str | None
     key: str | None
@@ -115,7 +116,7 @@ def run_file(  # noqa: PLR0913 - each is an option
     at = Target(db, url, os.environ.get("LAYOVER_KEY"))
     if (server := at.server) is not None:
         _check_remote(at, nodes, by, role)
-        checked = checked_file(file)
+        checked = source(file).check()
         if not checked.ok:
             return _refused(file, checked, json=json)
         asked = run_remote.Asked(
@@ -131,8 +132,9 @@ def run_file(  # noqa: PLR0913 - each is an option
             silent=json,
         )
         return report(asyncio.run(run_remote.run(server, at.secret, asked)), _there(at), json=json)
-    functions = functions_of(nodes)
-    checked = checked_file(file, node_types(functions))
+    named = source(file)
+    functions = distinct(named.functions, functions_of(nodes))
+    checked = named.check(node_types(functions))
     if not checked.ok:
         return _refused(file, checked, json=json)
     wanted = Wanted(

@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,17 +16,16 @@ from cyclopts import Parameter
 from msgspec.structs import replace
 
 from layover.bootstrap import Engine, address_of
-from layover.cli.definitions import checked_file
+from layover.cli.definitions import File  # noqa: TC001 - cyclopts reads the annotations
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, Stop
-from layover.cli.functions import functions_of, node_types
+from layover.cli.loading import load_definitions
 from layover.cli.options import DEFAULT_DB, Db, HttpPrivate, Nodes
 from layover.cli.processes import inherited, supervise
 from layover.cli.screen import note, plural, say, without_password
-from layover.core.plan import compile_plan
 from layover.runtime.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from starlette.applications import Starlette
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
 
-_SUFFIXES = (".yaml", ".yml", ".json")
 _MOST_NAMED = 8
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -46,7 +43,7 @@ Workflows = Annotated[
         consume_multiple=False,
         negative="",
         show_default=False,
-        help="A folder of definitions in YAML or JSON, or one file; may be given several times.",
+        help="A folder of definitions in YAML or JSON, or one definition; may be given several times.",
     ),
 ]
 Host = Annotated[str, Parameter(name="--host", help="The address to listen at.")]
@@ -68,7 +65,7 @@ class Wanted(NamedTuple):
 
     db: str
     plans: list[Plan]
-    functions: list[AnyFunction]
+    functions: Sequence[AnyFunction]
     host: str
     url: str
     settings: Settings
@@ -76,7 +73,7 @@ class Wanted(NamedTuple):
 
 
 def serve(  # noqa: PLR0913 - each is an option
-    *,
+    *files: File,
     workflows: Workflows = (),
     nodes: Nodes = (),
     host: Host = "127.0.0.1",
@@ -99,8 +96,7 @@ def serve(  # noqa: PLR0913 - each is an option
         raise Stop(f"--processes: from 1 to 64, not {processes}.")
     from layover.api.access.config import access_settings  # noqa: PLC0415 - only there with the extra
 
-    functions = functions_of(nodes)
-    plans = _plans_of(workflows, functions)
+    loaded = load_definitions((*files, *workflows), nodes)
     listening = inherited() or _listen(host, port)
     url = _url_of(listening)
     access = access_settings(os.environ)
@@ -109,8 +105,8 @@ def serve(  # noqa: PLR0913 - each is an option
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     wanted = Wanted(
         db=address_of(db),
-        plans=plans,
-        functions=functions,
+        plans=loaded.plans,
+        functions=loaded.functions,
         host=host,
         url=url,
         settings=Settings(public_url=public_url or url, http_private=http_private),
@@ -123,33 +119,6 @@ def serve(  # noqa: PLR0913 - each is an option
             return _run(lambda: _serve(wanted, listening, first=True))
         _run(lambda: _prepare_alone(wanted))
         return supervise(processes, listening)
-
-
-def _plans_of(names: tuple[str, ...], functions: list[AnyFunction]) -> list[Plan]:
-    """Return the workflows in folders and files, or say all that is wrong with them."""
-    files = [file for name in names for file in _files_in(Path(name))]
-    types = node_types(functions)
-    plans: list[Plan] = []
-    wrong: list[str] = []
-    for file in files:
-        checked = checked_file(str(file), types)
-        if checked.ok:
-            plans.append(compile_plan(checked))
-        else:
-            errors = [one for one in checked.problems if one.severity == "error"]
-            wrong += [f"{file}:{one.line}:{one.column}: {one.message} [{one.code}]" for one in errors]
-    if wrong:
-        hint = "Functions come from --nodes MODULE; `layover check` tells more."
-        raise Stop("These workflows cannot be served:", details=tuple(wrong), hint=hint)
-    return plans
-
-
-def _files_in(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise Stop(f"--workflows {path}: there is no such folder or file.")
-    return sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES and file.is_file())
 
 
 def _listen(host: str, port: int) -> socket.socket:
