@@ -126,11 +126,11 @@ class NodeRunner:
         left = min(self._free, self._free_by_type.get(node_type, self._free))
         return max(0, min(left, self.threads.free) if node_type in self._threaded else left)
 
-    def has_place(self, node_type: str) -> bool:
+    def has_slot(self, node_type: str) -> bool:
         """Return whether there is a place for a call, and a function for it."""
         return self.slots(node_type) > 0
 
-    def take_place(self, node_type: str) -> bool:
+    def take_slot(self, node_type: str) -> bool:
         """Take a place for a call, if there is one."""
         left = self._free_by_type.get(node_type)
         if self._closed or self._free <= 0 or (left is not None and left <= 0) or not self._registry.has(node_type):
@@ -199,7 +199,7 @@ class NodeRunner:
     def _next_turns(self) -> None:
         """Let executions in the line start nodes for as long as there are places, each its share of them."""
         self._offering = False
-        while self._free > 0 and (turn := self._turns.next(self.has_place)) is not None:
+        while self._free > 0 and (turn := self._turns.next(self.has_slot)) is not None:
             share = self.slots(turn.node_type) // (turn.others + 1)
             turn.execution.start_queued(turn.node_type, max(1, share))
         freed, self._freed = self._freed, ""
