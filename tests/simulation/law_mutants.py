@@ -14,6 +14,7 @@ from layover.runtime.dispatch import commit_retrier, signal_router
 from layover.runtime.operations import starter
 from layover.stores.memory import claims, limits, signals
 from layover.stores.memory import commands as command_queue
+from layover.stores.memory import store as memory_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -102,7 +103,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("LIVENESS",), ("signalled",), [(signal_router.SignalRouter, "scan", _nothing_was_before)], {}
     ),
     "a callback takes every reply": LawMutant(
-        ("CALLBACK_ONCE",), ("called_back",), [(command_queue, "enqueue", _callbacks_are_new)], {"rash": 0.8}
+        ("CALLBACK_ONCE",), ("called_back",), [(memory_store, "enqueue", _callbacks_are_new)], {"rash": 0.8}
     ),
     "a form takes every answer": LawMutant(
         ("ANSWER_ONCE",), ("steps",), [(command_queue, "reserve", _is_always_open)], {"rash": 0.8}
@@ -115,7 +116,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
     ),
     "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limits, "_has_room", lambda *_: True)], {}),
     "a rate is never used up": LawMutant(
-        ("LIMIT_HOLDS",), ("rated",), [(limits, "reserved", lambda _rate, _used, now: (now, now * 1000))], {}
+        ("LIMIT_HOLDS",), ("rated",), [(limits, "reserve_rate", lambda _rate, _used, now: (now, now * 1000))], {}
     ),
     "a child is another each time": LawMutant(
         ("CHILD_ONCE",), ("family",), [(starter.Starter, "begin_child", _another_child)], {"lost_replies": 0.1}
