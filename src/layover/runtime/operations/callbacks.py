@@ -1,4 +1,4 @@
-"""Callbacks: what the receiver of a callback token reports, as a result, a failure or a sign of life."""
+"""Replies to callback nodes: a result, a failure or a heartbeat, by token or by pause point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_MESSAGE = 2_000
 
 
 class Callbacks(Signals):
-    """How an engine takes reports to callback nodes."""
+    """The operations of an engine that take replies to callback nodes."""
 
     async def call_back(self, token: str | None = None, output: object = None, *, point: str | None = None) -> None:
         """Give the reply that a callback node waits for.
