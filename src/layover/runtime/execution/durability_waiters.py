@@ -20,7 +20,7 @@ class Superseded(LayoverError):  # noqa: N818 - it says what the call is
     code = "superseded"
 
     def __init__(self) -> None:
-        super().__init__("Nobody waits for this call any more.")
+        super().__init__("The result of this call no longer counts.")
 
 
 class DurabilityWaiters:

@@ -211,7 +211,7 @@ class Control(Executions):
             return await self.get(row.execution_id)
         _check_open(row)
         if row.point.kind != "approval":
-            raise AnswerRefused("not_answerable", f"Nobody decides at a {row.point.kind}.")
+            raise AnswerRefused("not_answerable", f"A `{row.point.kind}` has no decision to delegate.")
         found = check_delegation(row.point.rules or ApprovalRules(), Person(by, roles), row.point.decisions, to)
         if isinstance(found, Refusal):
             raise AnswerRefused(found.code, found.message)
@@ -277,7 +277,7 @@ class Control(Executions):
             return
         if resumed or view.closed:  # else it is not taken yet
             self.instance.metrics.resume_errors += 1
-            raise WrongState("Somebody else was faster: it is not held any more.", view.status)
+            raise WrongState("Another caller resumed it first: it is no longer paused.", view.status)
 
     async def _send(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
         """Put a command into the queue of an open execution, and wait until it has been taken from there."""
@@ -317,7 +317,7 @@ class Control(Executions):
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until, execution_id=head.execution_id)
         claims = await instance.store.claim(wish)
         if not claims.claimed:
-            raise WrongState("Somebody else is just reopening it.", head.status)
+            raise WrongState("Another caller is reopening it.", head.status)
         (claimed,) = claims.claimed
         try:
             if claimed.head.last_seq != cached.last_seq:

@@ -170,7 +170,10 @@ class Executions(Queries):
             except StoreUnavailable:  # it exists, and is asked for again by the message that it left for that
                 return outcome
             if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
-                raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
+                raise LimitReached(
+                    f"`{admission.name}` is at its concurrency limit. Start it again when one finishes.",
+                    admission.holders,
+                )
         if held is not None:
             await starter.look_again(begun.active.id, held)
         return outcome
