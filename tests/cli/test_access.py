@@ -73,6 +73,6 @@ def test_what_was_done_is_listed_newest_first(cli: Run) -> None:
     heading, line, *_ = cli("audit", "ls", "--act", "key.end").out.splitlines()
     assert heading.split() == ["AT", "USER", "ACT", "TARGET", "BY"]
     assert line.split()[2:4] == ["key.end", first["id"]]
-    assert cli("audit", "ls", "--user", "nobody").out == "Nobody did anything.\n"
+    assert cli("audit", "ls", "--user", "nobody").out == "No audit entries.\n"
     assert cli("audit", "ls", "--limit", "0").code == 2
     assert cli("audit", "ls", "--cursor", "x").code == 2

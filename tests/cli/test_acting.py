@@ -166,7 +166,7 @@ def test_a_signal_reaches_who_waits(cli: Run) -> None:
     ran = cli("run", "signal.yaml", "--json")
     code, out, _ = cli("signal", "paid", "other")
     assert code == 0
-    assert out.endswith("nobody waits for it yet.\n")
+    assert out.endswith("no execution waits for it yet.\n")
     code, out, _ = cli("signal", "paid", "k1", "--data", '{"n": 1}', "--id", "once")
     assert (code, out) == (0, f"The signal once reached 1 execution:\n  {ran.id}\n")
     assert cli("signal", "paid", "k1", "--id", "once").out == "The signal once was known; nothing is changed.\n"

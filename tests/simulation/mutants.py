@@ -316,7 +316,7 @@ UNNOTICED: dict[str, Unnoticed] = {
         "threads of a simulation begin at once, so that nothing comes between: see tests/runtime/calls/test_threads.py",
     ),
     "a call is begun that waits for a thread *": Unnoticed(
-        [_edited(node_runner.NodeRunner, "take_place", ("if self.threads.free <= 0:", "if False:"))],
+        [_edited(node_runner.NodeRunner, "take_slot", ("if self.threads.free <= 0:", "if False:"))],
         "a simulation has as many threads as are asked for; tests/runtime/calls/test_threads.py is about it",
     ),
     "a resumed workflow leaves executions paused *": Unnoticed(

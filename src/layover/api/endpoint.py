@@ -182,7 +182,7 @@ class Endpoint:
         if hashed is None or await self._services.store.token(hashed) is None:
             guesses.note(scope, token, request_id)
             await self._limit(self._known_as(NOBODY, scope))
-            raise Refusal("unknown_token", "Nobody knows this token.")
+            raise Refusal("unknown_token", "This callback token is unknown.")
         await self._limit(f"token {hashed.hex()}")
 
     def _known_as(self, caller: Caller, scope: Scope) -> str:

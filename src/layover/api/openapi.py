@@ -73,7 +73,7 @@ _KEY: Final[dict[str, Any]] = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "Whoever sends the same request with the same key again gets the same answer, and nothing is done.",
+    "description": "The same request with the same key gets the same answer again, and nothing is done twice.",
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
 }
 _LAST_SEEN: Final[dict[str, Any]] = {

@@ -53,7 +53,7 @@ def list_acts(  # noqa: PLR0913 - each is an option
         print_json(found)
         return DONE
     if not found.items:
-        say("Nobody did anything.")
+        say("No audit entries.")
         return DONE
     table = [["AT", "USER", "ACT", "TARGET", "BY"]]
     table += [[one.at, one.user or "-", one.act, one.target, one.credential or "-"] for one in found.items]

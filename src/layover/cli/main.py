@@ -49,7 +49,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "approve": ("answer:approve", "Approve what waits for a decision."),
         "reject": ("answer:reject", "Reject what waits for a decision."),
         "delegate": ("answer:delegate", "Let somebody else decide at an approval in your place."),
-        "signal": ("operate:signal", "Bring a signal to whoever waits for it."),
+        "signal": ("operate:signal", "Send a signal to the executions that wait for it."),
     },
     _OPERATING: {
         "pause": ("operate:pause", "Hold an execution: nothing of it starts until it is resumed."),

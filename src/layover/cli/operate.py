@@ -114,7 +114,7 @@ def signal(
         for id_ in delivered.matched:
             say(f"  {id_}")
     else:
-        say(f"The signal {delivered.id} is kept; nobody waits for it yet.")
+        say(f"The signal {delivered.id} is stored; no execution waits for it yet.")
     return DONE
 
 

@@ -1,1 +1,1 @@
-"""What makes executions go: claims and leases, group commits, calls, timers."""
+"""Runs executions: claims and leases, group commits, calls, timers."""

@@ -1,8 +1,8 @@
-"""One time for all instances: the database's, kept up to date between looks by the clock that never jumps.
+"""One time for all instances: that of the database, advanced between queries by the monotonic clock.
 
-A reply tells the time that the database had at some moment between the question and the reply; nobody knows at which.
-So there are two times: the earliest that it may be now, and the latest. What is due, and whose leases have run out, is
-told by the earliest, so that nothing is taken from others too soon. Whether our own leases last is told by the latest.
+A reply has the time of the database at some unknown moment between the query and the reply. So there are two times: the
+earliest that it may be now, and the latest. The earliest decides what is due and which leases of others have run out,
+so that nothing is taken over too soon. The latest decides whether our own leases are still valid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DRIFT = 1_000  # two clocks may part by a millisecond in so many
 
 
 class Clock:
-    """Milliseconds UTC as the database has them; they never go back."""
+    """The time of the database in milliseconds UTC; it never goes back."""
 
     def __init__(self, running: Callable[[], int]) -> None:
         self.running = running  # milliseconds of the clock that never jumps: only lengths of time can be told by it

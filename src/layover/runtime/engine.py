@@ -1,7 +1,7 @@
-"""The engine: one instance, open from `async with` to its end, and everything that can be asked of executions.
+"""The engine: one instance, open for the length of an `async with`, with all operations and queries.
 
-What it is asked is answered after it is durable. Stopping is claiming no more, letting calls that are out come to an
-end within a grace period, and giving back the rest, for whichever instance is free.
+Every operation is durable before it returns. To stop, the engine claims no more, lets running calls end within a grace
+period, and releases the rest for other instances.
 """
 
 from __future__ import annotations

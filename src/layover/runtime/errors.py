@@ -1,4 +1,4 @@
-"""What can go wrong with what somebody asks of an engine."""
+"""The errors that operations of an engine raise."""
 
 from __future__ import annotations
 

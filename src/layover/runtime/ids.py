@@ -1,4 +1,4 @@
-"""Ids: in the order of time for most executions, and always the same for the same idempotency key."""
+"""Ids of executions: ordered by time, or derived from an idempotency key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MalformedId(LayoverError):  # noqa: N818 - it says what the id is
 
 
 class Ids:
-    """Gives out ids; those of one millisecond are in the order in which they were given out."""
+    """Generates ids; those of one millisecond are ordered too."""
 
     _LAST = 0xFFF
 

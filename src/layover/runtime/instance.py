@@ -1,4 +1,4 @@
-"""One running instance: its parts, put together; and what everything that an engine offers stands on."""
+"""One running instance, assembled from its parts, and the base of everything that needs one."""
 
 from __future__ import annotations
 

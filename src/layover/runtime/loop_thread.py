@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for programs that have none: work is sent to it, and waited for here.
+"""An event loop in its own thread, for synchronous programs: work is sent to it, and waited for here.
 
 Whoever is interrupted while waiting gives up waiting and nothing else.
 """

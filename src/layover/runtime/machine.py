@@ -1,7 +1,7 @@
-"""What an engine takes from the machine that it runs on: time, chance, a name, threads, connections.
+"""What an engine takes from the machine that it runs on: time, randomness, a name, threads, connections.
 
-All else that an engine does follows from what it is told, and from what its store answers. So whoever gives it another
-machine decides everything: a simulation has the same run again from the same seed.
+Everything else an engine does follows from its inputs and from the answers of its store. So a simulation that replaces
+the machine controls everything: the same seed gives the same run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an instance counts and measures of itself while it works, for whoever looks after it.
+"""The metrics that an instance keeps of itself.
 
 Only sums are kept, so it costs the same however long it runs. What can be read from the database is not counted here.
 """
@@ -23,7 +23,7 @@ _RESUMING = frozenset({ExecutionResumed, PausePointApplied})
 
 
 class Distribution:
-    """How often a value was within which bounds, and the sum of all."""
+    """A histogram: counts by upper bound, and the sum of all values."""
 
     __slots__ = ("bounds", "counts", "total")
 
@@ -39,7 +39,7 @@ class Distribution:
 
 
 class Metrics:
-    """All of them."""
+    """All metrics of an instance."""
 
     def __init__(self) -> None:
         self.started = 0

@@ -1,4 +1,4 @@
-"""Plans of workflow versions, made once from the definitions that the store keeps; and which of them may be started."""
+"""A cache of plans, compiled from the stored definitions; and which versions may be started."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Known(NamedTuple):
 
 
 class Plans:
-    """The plans that were used last, by the hash of their definition."""
+    """The most recently used plans, by the hash of their definition."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""What can be set about an instance, with defaults that suit a small machine. Times are in milliseconds."""
+"""The settings of an instance, with defaults for a small machine. Times are in milliseconds."""
 
 from __future__ import annotations
 

@@ -31,4 +31,4 @@ def point_closed(status: str) -> Refusal:
         return Refusal("point_expired", "The time to answer has passed.")
     if status == "applied":
         return Refusal("already_answered", "It has been answered already.")
-    return Refusal("point_closed", "Nobody waits for this answer any more.")
+    return Refusal("point_closed", "This pause point is closed and takes no more answers.")

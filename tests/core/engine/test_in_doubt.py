@@ -98,12 +98,12 @@ def test_a_store_can_tell_too_what_an_answer_has_to_be() -> None:
 
 def test_only_calls_that_had_started_are_in_doubt() -> None:
     flow = rehearse(NODES % "pause")
-    flow.slots = NoPlace()
+    flow.slots = NoSlot()
     flow.send(Create(id="execution"))
     assert flow.send(Recover()) == []
 
 
-class NoPlace:
+class NoSlot:
     """An instance that has no place for a call."""
 
     def take(self, _node_type: str) -> bool:

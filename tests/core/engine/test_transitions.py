@@ -229,7 +229,7 @@ def going_back_ends_differently(first: str, second: str) -> None:
     flow.send(cmd.Rewind(to="s"))
 
 
-class NoPlace:
+class NoSlot:
     """An instance that has no place for a call."""
 
     def take(self, _node_type: str) -> bool:
@@ -251,7 +251,7 @@ def a_call_waits_for_a_place(then: str) -> None:
             _failed(flow, "a")
         case _:
             pass
-    flow.slots = NoPlace()
+    flow.slots = NoSlot()
     flow.send(cmd.Recover())
     flow.send(cmd.Wake())
     flow.send(cmd.Resume(by="op"))
@@ -265,7 +265,7 @@ def a_call_waits_for_a_place(then: str) -> None:
 
 def a_call_that_waited_for_a_place_cannot_be_made() -> None:
     flow = rehearse("  - {id: s, type: compute, output: 0, next: a}\n  - {id: a, type: f, input: '${input.missing}'}\n")
-    free, flow.slots = flow.slots, NoPlace()
+    free, flow.slots = flow.slots, NoSlot()
     flow.send(cmd.Create(id="execution", input={}))
     flow.slots = free
     flow.send(cmd.StartQueued(node="a"))
@@ -273,7 +273,7 @@ def a_call_that_waited_for_a_place_cannot_be_made() -> None:
 
 def a_scope_is_closed_while_a_call_in_it_waits_for_a_place() -> None:
     flow = rehearse(TWO_BRANCHES % "form")
-    free, flow.slots = flow.slots, NoPlace()
+    free, flow.slots = flow.slots, NoSlot()
     flow.send(cmd.Create(id="execution", input={}))
     flow.slots = free
     flow.send(cmd.StartQueued(node="other:split.right"))
@@ -327,7 +327,7 @@ CALLED_BACK = """
 
 def a_callback_waits_for_a_place(then: str) -> None:
     flow = _begun(CALLED_BACK)
-    free, flow.slots = flow.slots, NoPlace()
+    free, flow.slots = flow.slots, NoSlot()
     flow.send(cmd.Recover())
     match then:
         case "replied":

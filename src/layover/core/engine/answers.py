@@ -45,7 +45,7 @@ def refusal(state: Execution, answer: Answer) -> Refused | None:
     """Return why an answer is not taken, or None if it is."""
     point = state.points.get(answer.point)
     if point is None:
-        return Refused("point_closed", "Nobody waits for this answer any more.")
+        return Refused("point_closed", "This pause point is closed and takes no more answers.")
     return judge(point, schema_of(state, point), answer)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Each beat is an event, so not every one of them is worth writing.
 _MOST_BEATS = 4
 _SILENT = ev.Error(
-    code="heartbeat_timeout", type="TimeoutError", message="Whoever is to call back was not heard of in time."
+    code="heartbeat_timeout", type="TimeoutError", message="No callback and no heartbeat arrived in time."
 )
 _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 

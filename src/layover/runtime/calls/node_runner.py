@@ -1,11 +1,11 @@
-"""Making the calls: so many at once, fair between executions, each watched, and none trusted.
+"""Runs node functions: a bounded number at once, fair between executions, with timeouts and heartbeats.
 
-A place is taken when a call is decided and given back when it ends; for a function that is not async, a thread belongs
-to it. Nodes that find no place are queued; whenever one becomes free, the execution that has waited longest for its
-turn starts its share of nodes. Async functions run on the event loop and are cancelled when nobody waits for them any
-more; others run in threads, which cannot be stopped and are abandoned instead: what they return is not heard. At the
-last moment, in the thread, it is checked once more that the call may be made. A call may also end in the middle,
-because its function asks somebody or sleeps; one that was to give signs of life and gives none is given up.
+A call takes a slot when it is decided and gives it back when it ends; for a function that is not async, the slot has a
+thread. Nodes without a slot are queued; when a slot becomes free, the execution that has waited longest starts its
+share of nodes. Async functions run on the event loop and are cancelled when their result no longer counts. Others run
+in threads, which cannot be stopped and are abandoned instead: their results are ignored. At the last moment, in the
+thread, the runner checks once more that the call may be made. A call may also end early, because its function asks a
+person or sleeps; one that has to send heartbeats and misses them is given up.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _TURNS = 8
 
 
 class NotMade(Exception):  # noqa: N818 - it says what became of the call
-    """A thread found at the last moment that its call may not be made any more."""
+    """A thread found at the last moment that its call may no longer be made."""
 
 
 class CallOut:
-    """A call that is being made, or is about to be."""
+    """A call that is running, or about to."""
 
     __slots__ = (
         "begun_at", "call", "decided_at", "execution", "heartbeat", "held", "journal", "stopped", "token",
@@ -76,7 +76,7 @@ class CallOut:
         return f"CallOut({self.execution.id} {self.call.node} {self.call.attempt})"  # without its input, and its token
 
     def stop(self) -> None:
-        """Ask it to stop: it has time to clean up, and what it reports is no longer heard."""
+        """Ask it to stop. It has time to clean up; its result is ignored."""
         self.stopped = True
         if self.held is not None and not self.held.done():
             self.held.set_result(None)
@@ -85,7 +85,7 @@ class CallOut:
 
 
 class NodeRunner:
-    """Runs functions for the executions that are driven here."""
+    """Runs functions for the active executions."""
 
     def __init__(self, registry: Registry, settings: Settings, clock: Clock, machine: Machine) -> None:
         self._registry = registry
@@ -126,12 +126,12 @@ class NodeRunner:
         left = min(self._free, self._free_by_type.get(node_type, self._free))
         return max(0, min(left, self.threads.free) if node_type in self._threaded else left)
 
-    def has_place(self, node_type: str) -> bool:
-        """Return whether there is a place for a call, and a function for it."""
+    def has_slot(self, node_type: str) -> bool:
+        """Return whether there is a free slot for a call, and a function for it."""
         return self.slots(node_type) > 0
 
-    def take_place(self, node_type: str) -> bool:
-        """Take a place for a call, if there is one."""
+    def take_slot(self, node_type: str) -> bool:
+        """Take a slot for a call, if one is free."""
         left = self._free_by_type.get(node_type)
         if self._closed or self._free <= 0 or (left is not None and left <= 0) or not self._registry.has(node_type):
             return False
@@ -158,11 +158,11 @@ class NodeRunner:
         return "a place to run"
 
     def close(self) -> None:
-        """Let nobody have a place any more."""
+        """Hand out no more slots."""
         self._closed = True
 
     def give_back(self, node_type: str, slots: int = 1) -> None:
-        """Give places back, and let those who wait have them."""
+        """Give slots back, and offer them to waiting executions."""
         self._free += slots
         if node_type in self._free_by_type:
             self._free_by_type[node_type] += slots
@@ -175,31 +175,31 @@ class NodeRunner:
             self._offer()
 
     def _thread_returned(self) -> None:
-        """Let those who wait have the thread that a call held which was given up."""
+        """Offer the thread of an abandoned call, now that it has returned."""
         self._freed = "thread"
         self._offer()
 
     def wait_turn(self, active: ActiveExecution, node_types: Iterable[str], *, first: bool = False) -> None:
-        """Put an execution that has nodes of some types to start at the end of the line, or at its head."""
+        """Queue an execution that has nodes of some types to start: at the end, or at the head."""
         for node_type in node_types:
             self._turns.add(active, node_type, first=first)
         self._offer()
 
     def leave_line(self, active: ActiveExecution) -> None:
-        """Forget an execution that is no longer driven here."""
+        """Forget an execution that is no longer active here."""
         if self._turns:
             self._turns.remove(active)
 
     def _offer(self) -> None:
-        """Let those who wait have the places that are free, once what goes on here is done."""
+        """Offer free slots to waiting executions, after the current callback."""
         if not self._offering:
             self._offering = True
             self._loop.call_soon(self._next_turns)
 
     def _next_turns(self) -> None:
-        """Let executions in the line start nodes for as long as there are places, each its share of them."""
+        """Let waiting executions start nodes while there are slots, each its share."""
         self._offering = False
-        while self._free > 0 and (turn := self._turns.next(self.has_place)) is not None:
+        while self._free > 0 and (turn := self._turns.next(self.has_slot)) is not None:
             share = self.slots(turn.node_type) // (turn.others + 1)
             turn.execution.start_queued(turn.node_type, max(1, share))
         freed, self._freed = self._freed, ""
@@ -211,7 +211,7 @@ class NodeRunner:
     # Calls
 
     def call(self, active: ActiveExecution, call: Call, decided_at: int, token: str | None = None) -> None:
-        """Make a call for which a place was taken; with a token, it is told where to call back."""
+        """Make a call that has a slot; with a token, its input says where to call back."""
         out = CallOut(active, call, decided_at, token)
         active.calls[call.node] = out
         self._out[out] = None
@@ -247,7 +247,7 @@ class NodeRunner:
         self._end(out, told)
 
     def _end(self, out: CallOut, told: Told | None) -> None:
-        """Give the place of a call back, and tell its execution what it came to."""
+        """Give back the slot of a call, and pass its result to its execution."""
         if out.heartbeat is not None:
             out.heartbeat.stop()
         if out.journal is not None:
@@ -290,7 +290,7 @@ class NodeRunner:
         return True
 
     async def _in_thread(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
-        """Make a call in the thread that was taken with its place.
+        """Make a call in the thread that belongs to its slot.
 
         None was taken for a probe that is not async if its function is. Such probes are rare: they get a thread more.
         """
@@ -346,7 +346,7 @@ class NodeRunner:
         )
 
     def _give_up(self, out: CallOut) -> None:
-        """Fail a call that gives no sign of life, and stop it."""
+        """Fail a call that missed its heartbeats, and stop it."""
         call = out.call
         if out.execution.calls.get(call.node) is out and call.heartbeat is not None:
             del out.execution.calls[call.node]
@@ -372,7 +372,7 @@ class NodeRunner:
         self.dismiss()
 
     def dismiss(self) -> None:
-        """Let workers and threads end that have nothing to do."""
+        """End idle workers and threads."""
         self._workers.stop()
         self.threads.stop()
 
@@ -391,17 +391,17 @@ class NodeRunner:
 
     @property
     def waiting(self) -> int:
-        """How many executions wait for places here."""
+        """How many executions wait for a slot here."""
         return len(self._turns)
 
     @property
     def out(self) -> int:
-        """How many calls are being made."""
+        """How many calls are running."""
         return len(self._out)
 
 
 def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed:
-    """Return what a probe, or a function that knows a token, returned as what the execution is told."""
+    """Return the result of a probe, or of a function that knows a token, as a command to the execution."""
     call = out.call
     if call.probe:
         return probed(call.node, call.attempt, output)
@@ -412,7 +412,7 @@ def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed:
 
 
 def _failure(out: CallOut, error: BaseException) -> cmd.Fail | cmd.Probed:
-    """Return what a function raised as what the execution is told."""
+    """Return the error of a function as a command to the execution."""
     call, message = out.call, message_of(error, out.token)
     if call.probe:
         return cmd.Probed(node=call.node, attempt=call.attempt, happened=None, problem=message)

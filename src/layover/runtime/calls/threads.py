@@ -2,7 +2,7 @@
 
 A call takes its thread before it starts, so a function never waits in a queue after the log says that it runs. A thread
 cannot be stopped: if its call is given up while the function is still inside, the thread is abandoned until the
-function returns. Up to a bound another thread takes its place; beyond it there are fewer threads for everybody.
+function returns. Up to a bound another thread replaces it; beyond that, fewer threads are left for all calls.
 
 The pool of the standard library waits for its threads when the process ends, so one function that hangs would keep the
 process from ending. These threads do not: what they still do is fenced by the log.
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Work:
-    """One function to call, and who waits for it."""
+    """A function to call, and the future of its result."""
 
     __slots__ = ("abandoned", "done", "ended", "function")
 
@@ -92,7 +92,7 @@ class Threads:
         self._waiting.put(work)
 
     def stop(self) -> None:
-        """Let threads end that have nothing to do."""
+        """End idle threads."""
         for _ in range(self._alive):
             self._waiting.put(None)
 

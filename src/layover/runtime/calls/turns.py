@@ -1,8 +1,7 @@
-"""Who is next to have a call slot: executions wait in one line for each node type that they want to call.
+"""The order in which executions get call slots: one queue per node type.
 
-A line for each type keeps the ones that wait for something scarce, such as a thread, from being looked at whenever
-anything else becomes free. Of the lines for which there is a slot, the one whose first execution has waited longest is
-served.
+With a queue per type, executions that wait for something scarce, such as a thread, are not examined whenever another
+slot becomes free. Of the queues for which there is a slot, the one whose first execution has waited longest is next.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Turn(NamedTuple):
 
 
 class Turns:
-    """The lines. An execution stands at most once in each."""
+    """The queues. An execution is at most once in each."""
 
     def __init__(self) -> None:
         self._lines: dict[str, OrderedDict[ActiveExecution, int]] = {}
@@ -34,7 +33,7 @@ class Turns:
         self._first = count(-1, -1)
 
     def add(self, active: ActiveExecution, node_type: str, *, first: bool = False) -> None:
-        """Put an execution at the end of a line, or at its head if it has waited before; once in it, it stays."""
+        """Add an execution at the end of a queue, or at its head if it has waited before, unless it is in there."""
         line = self._lines.setdefault(node_type, OrderedDict())
         if active in line:
             return
@@ -43,7 +42,7 @@ class Turns:
             line.move_to_end(active, last=False)
 
     def next(self, has_slot: Callable[[str], bool]) -> Turn | None:
-        """Take out whoever has waited longest among those for whose type there is a slot."""
+        """Remove and return the execution that has waited longest for a type with a free slot."""
         longest = None
         for node_type, line in self._lines.items():
             if longest is not None and _number(line) > _number(self._lines[longest]):
@@ -59,7 +58,7 @@ class Turns:
         return Turn(active, longest, len(line))
 
     def remove(self, active: ActiveExecution) -> None:
-        """Take an execution out of every line: a line that does not move would hold on to it."""
+        """Remove an execution from every queue, so that no queue keeps it in memory."""
         for node_type, line in [*self._lines.items()]:
             if line.pop(active, None) is not None and not line:
                 del self._lines[node_type]

@@ -1,4 +1,4 @@
-"""Tasks that make one call after the other.
+"""Tasks that make one call after another.
 
 A task of its own for every call would cost more than most calls do. Each worker is a real task, so that timeouts, task
 groups and whatever else asks for the current task work in a function as anywhere. A function that never waits is done
@@ -27,7 +27,7 @@ _log = logging.getLogger("layover.workers")
 
 
 class Workers(Generic[W]):
-    """As many tasks as there is work that waits for something."""
+    """A pool of tasks that grows with the number of calls that wait."""
 
     def __init__(self, do: Callable[[W, asyncio.Task[None]], Awaitable[None]]) -> None:
         self._do = do
@@ -39,13 +39,13 @@ class Workers(Generic[W]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, work: W) -> None:
-        """Have a piece of work done soon."""
+        """Queue a piece of work."""
         self._ready.append(work)
         if self._awake == 0:
             self._wake()
 
     def stop(self) -> None:
-        """Let workers end that have nothing to do."""
+        """End idle workers."""
         for idle in self._idle:
             idle.cancel()
         self._idle.clear()

@@ -1,4 +1,4 @@
-"""Taking up what is due. It sleeps exactly until the next thing comes due, or somebody hints at something earlier."""
+"""Claims due executions. It sleeps until the next one comes due, or until a hint names an earlier moment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_AT_ONCE = 100
 
 
 class Claimer:
-    """Claims due executions for as long as there is room for them."""
+    """Claims due executions while the driver has room for them."""
 
     def __init__(self, store: Store, driver: Driver, registry: Registry, metrics: Metrics) -> None:
         self._store = store
@@ -34,13 +34,13 @@ class Claimer:
         driver.on_due = self.hint
 
     def hint(self, at: int) -> None:
-        """Look again at a moment, if that is earlier than planned."""
+        """Wake up at a moment, if that is earlier than planned."""
         if at < self._next:
             self._next = at
             self._hinted.set()
 
     def stop(self) -> None:
-        """Claim no more; what is just being claimed is still taken up, so that it can be given back."""
+        """Claim no more; a claim in flight is still taken up, so that it can be released."""
         self._stopped.set()
         self._driver.freed.set()
         self.hint(0)
@@ -54,7 +54,7 @@ class Claimer:
                 await self._sleep()
 
     async def _claim(self) -> bool:
-        """Take what is due; return whether there may be more."""
+        """Claim due executions; return whether there may be more."""
         driver = self._driver
         suspect = driver.quarantine.due()
         most = 1 if suspect else min(driver.room, _MOST_AT_ONCE)
@@ -92,10 +92,10 @@ class Claimer:
     # What waits for places
 
     def _types_with_places(self) -> tuple[frozenset[str], int]:
-        """Return the types of which calls can be made now, and how many.
+        """Return the node types that have free call slots, and how many slots at most.
 
-        Those that wait in the line here may have taken the place that became free; one execution that nobody drives is
-        taken up all the same and goes before them, since it has waited longer.
+        Executions that wait here may have taken the slot that became free. One released execution is claimed all the
+        same and goes before them, since it has waited longer.
         """
         node_runner = self._driver.node_runner
         slots = {name: node_runner.slots(name) for name in self._registry.names()}
@@ -104,14 +104,14 @@ class Claimer:
         return types, max([1 if freed else 0, *slots.values()])
 
     def _expect(self, types: frozenset[str], *, is_more: bool) -> None:
-        """Note what to look for as soon as there is a place: what was left out of a look, or may be left."""
+        """Note the node types to claim for as soon as a slot becomes free."""
         left_out = self._registry.names() - types
         self._expected = self._expected | types if is_more else self._expected - types
         self._expected |= left_out
         self._driver.node_runner.on_room = self._room if self._expected else None
 
     def _room(self, threaded: bool) -> None:  # noqa: FBT001 - as the caller tells it
-        """Look for what waits, now that there is a place."""
+        """Claim executions that wait for a call slot, now that one is free."""
         usable = self._expected if threaded else self._expected - self._registry.threaded
         if usable:
             self._freed |= usable

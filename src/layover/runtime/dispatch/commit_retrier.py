@@ -1,9 +1,9 @@
-"""Appends whose commit failed, or was not answered: they are kept in memory until it is known what became of them.
+"""Appends whose commit failed or was not answered: they stay in memory until their outcome is known.
 
-The head of an execution tells it: the writer's own epoch and the length of the log say whether an append has landed,
-must be sent again, or was fenced. Beginnings under one id all have the same epoch, and may have the same length: what
-is written tells which of them has landed. What has to be sent again goes in groups that are halved each time one fails,
-so that a group which is too much for the store, or for the time that it is given, comes through in parts.
+The head of an execution tells the outcome: its epoch and the length of the log say whether an append has landed, must
+be sent again, or was fenced. Creations under one id all have the same epoch and may have the same length, so their
+contents tell which one has landed. Appends are sent again in groups that are halved after each failure, so that a group
+that is too large for the store, or for its timeout, gets through in parts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger("layover.committer")
 
 
 class CommitRetrier:
-    """Writes what could not be written with its group; nobody else waits for that."""
+    """Writes the appends that failed with their group; other appends do not wait for it."""
 
     def __init__(self, store: Store, most: int, most_bytes: int) -> None:
         self._store = store
@@ -41,7 +41,7 @@ class CommitRetrier:
         self._stopped = asyncio.Event()
 
     async def mend(self, group: list[QueuedAppend], error: BaseException) -> None:
-        """Find out what became of appends whose commit failed, and have written what can be written."""
+        """Find the outcome of appends whose commit failed, and write those that have not landed."""
         if is_refusal(error):
             for one in group:
                 await self._write_alone(one)
@@ -54,25 +54,25 @@ class CommitRetrier:
                 await self._tell(one, ours)
 
     async def wait(self, seconds: float) -> float:
-        """Let some time pass, unless everything stops; return how long to wait the next time."""
+        """Wait before the next attempt, unless the committer stops; return the next pause."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds or _FIRST_PAUSE):
                 await self._stopped.wait()
         return min(max(seconds, _FIRST_PAUSE) * 2, _LONGEST_PAUSE)
 
     async def stop(self) -> None:
-        """Give up what the store cannot take."""
+        """Give up the appends that the store does not take."""
         self._stopped.set()
         if self._task is not None:
             await self._task
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing is tried again any more."""
+        """Whether retrying has stopped."""
         return self._stopped.is_set()
 
     async def outcome_if_known(self, append: Append) -> Outcome | None:
-        """Return what became of an append; None if it has not landed, or the store cannot say."""
+        """Return the outcome of an append; None if it has not landed, or the store does not answer."""
         try:
             return await self._outcome_of(append)
         except StoreError:
@@ -81,7 +81,7 @@ class CommitRetrier:
     # What is kept
 
     def _keep(self, group: list[tuple[QueuedAppend, StoreError]]) -> None:
-        """Keep appends whose commit failed until they have landed, or somebody else drives their execution."""
+        """Retry appends until they have landed, or another instance drives their execution."""
         if not group:
             return
         self._most = max(1, min(self._most, len(group) // 2))
@@ -115,7 +115,7 @@ class CommitRetrier:
         return outcome is not None
 
     async def _send(self, group: list[tuple[QueuedAppend, StoreError]]) -> bool:
-        """Send appends once more; false if that failed, and what comes after them had better wait."""
+        """Send appends once more; false if that failed, so that later ones wait."""
         pending = [one for one, _ in group]
         try:
             outcomes = await self._store.commit([one.append for one in pending])
@@ -138,7 +138,7 @@ class CommitRetrier:
     # One by one
 
     async def _write_alone(self, one: QueuedAppend) -> None:
-        """Write an append by itself that was refused, or was in a group with one that was."""
+        """Write an append alone that was refused, or was in a group with a refused one."""
         try:
             outcomes = await self._store.commit([one.append])
         except Exception as error:  # noqa: BLE001 - as above
@@ -156,7 +156,7 @@ class CommitRetrier:
         tell(one, await self.outcome_if_known(one.append) or error)
 
     async def _outcome_of(self, append: Append) -> Outcome | None:
-        """Return what became of an append by a look at its head; None if it has not landed and may be sent again."""
+        """Return the outcome of an append by reading the head; None if it has not landed and may be sent again."""
         row = await self._store.get(append.execution_id)
         if row is None:
             return None if append.new is not None else Outcome(verdict="fenced")
@@ -174,6 +174,6 @@ class CommitRetrier:
         return Outcome(verdict="fenced", commands_seq=head.commands_seq)
 
     async def _has_begun_it(self, append: Append) -> bool:
-        """Return whether an execution was begun by this append, and not by another one under the same id."""
+        """Return whether this append created the execution, and not another one under the same id."""
         first = await self._store.history(append.execution_id, 0, 1)
         return bool(first) and (first[0].at, first[0].events) == (append.at, append.events)

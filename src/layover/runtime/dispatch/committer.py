@@ -1,11 +1,11 @@
-"""Group commit: what many executions have to write goes to the store together.
+"""Group commit: the appends of many executions go to the store in one transaction.
 
-Appends gather for as long as it takes to come back to the event loop, and while the store is busy. A group is bounded
-in number and in bytes. Each append is answered by a call back, in the order of the store's answer.
+Appends are collected until the event loop comes back to the committer, and while the store is busy. A group is bounded
+in number and in bytes. The outcome of each append is passed to its callback, in the order of the store's answer.
 
-A store that cannot be reached or written holds nobody up: an execution that was to begin is told at once that it could
-not, and what executions under way have to write waits apart until it has landed. An append that the store refuses for
-what is in it is sent once more by itself, so that it does not spoil the others, and is then told why.
+A store that cannot be reached or written holds no execution up: a creation fails at once, and the appends of running
+executions go to the retrier until they have landed. An append that the store refuses for its contents is sent once more
+alone, so that it does not spoil its group; then its callback gets the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_BYTES = 16_000_000
 
 
 class Committer:
-    """Sends appends to the store; at most one of each execution is on its way."""
+    """Sends appends to the store; each execution has at most one in flight."""
 
     def __init__(self, store: Store, metrics: Metrics, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
@@ -55,7 +55,7 @@ class Committer:
         self._beside(self._insist(append, decide, told))
 
     async def stop(self) -> None:
-        """Finish what is on its way; what the store cannot take is given up."""
+        """Finish the appends in flight; those that the store does not take are given up."""
         await self._retrier.stop()
         while self._lanes or self._apart or self._waiting:
             self._send()
@@ -100,7 +100,7 @@ class Committer:
             self._loop.call_soon(self._send)
 
     def _beside(self, work: Coroutine[object, object, None]) -> None:
-        """Do something that may take long, and holds up nothing else."""
+        """Run something slow in a task of its own, so that it holds up no group."""
         task = self._loop.create_task(work)
         self._apart.add(task)
         task.add_done_callback(self._apart.discard)

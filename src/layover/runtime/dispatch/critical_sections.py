@@ -1,8 +1,8 @@
-"""Sections that a caller who gives up waiting must not cut in two.
+"""Sections that the cancellation of a caller must not interrupt.
 
-Between the claim of an execution and the moment at which this instance drives it, the store says that the instance
-owns it and nobody drives it. If the caller is cancelled there, the section goes on without it: otherwise the execution
-would stand still until its lease ran out.
+Between the claim of an execution and the moment at which this instance drives it, the store says that the instance owns
+it, but no task drives it. If the caller is cancelled there, the section runs on without the caller: otherwise the
+execution would stand still until its lease ran out.
 """
 
 from __future__ import annotations
@@ -43,6 +43,6 @@ class CriticalSections:
 
 
 def _report(task: asyncio.Task[Any]) -> None:
-    """Log what a section failed with whose caller has gone."""
+    """Log the error of a section whose caller is gone."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.warning("section_failed error=%r", error)

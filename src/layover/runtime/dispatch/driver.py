@@ -1,4 +1,4 @@
-"""Everything that this instance drives: how executions come to it, and how it lets go of them."""
+"""The active executions of this instance: how they are created, claimed, resumed and released."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _IN_ONE_GO = 32
 
 
 class Driver:
-    """The executions that are driven here, by id."""
+    """The active executions, by id."""
 
     def __init__(  # noqa: PLR0913 - the parts of an instance, put together in one place
         self,
@@ -110,9 +110,9 @@ class Driver:
         message: Message | None = None,
         audit: AuditEntry | None = None,
     ) -> ActiveExecution:
-        """Begin an execution and drive it; its `created` tells when it is durable that it exists.
+        """Create an execution and drive it; its `created` is done when the creation is durable.
 
-        With a `message`, that goes out as soon as it does; with an `audit` entry, that is written at the same time.
+        A `message` and an `audit` entry are written in the same append.
         """
         execution_id = create.id
         state = Execution(plan)
@@ -134,7 +134,7 @@ class Driver:
         return active
 
     async def take(self, claims: Claims, lease_until: int, *, due: bool = False) -> None:
-        """Go on with executions that were claimed; for those that were `due`, somebody may wait elsewhere."""
+        """Resume claimed executions. If one was `due`, a caller may be waiting for it on another instance."""
         if claims.claimed:
             reached(CommitPoint.CLAIM_COMMITTED)
         unknown: list[Claimed] = []
@@ -192,9 +192,9 @@ class Driver:
                 await self._unusable(claimed, error)
 
     async def _unusable(self, claimed: Claimed, error: Exception) -> None:
-        """Give back an execution that cannot be gone on with; it is tried again, in case the cause goes away.
+        """Release an execution that cannot be resumed; it is tried again, in case the cause goes away.
 
-        It is tried again soon if all that went wrong is that the store did not answer.
+        It is tried again soon if the only cause is that the store did not answer.
         """
         unanswered = isinstance(error, StoreUnavailable)
         level = logging.WARNING if unanswered else logging.ERROR
@@ -209,7 +209,7 @@ class Driver:
         return lease_until <= self.clock.latest()
 
     async def _regained(self, claimed: Claimed) -> int | None:
-        """Renew a lease that may have run out; return until when it lasts, or None if it is lost."""
+        """Renew a lease that may have run out; return its new end, or None if it is lost."""
         until = self.clock.now() + self.settings.lease_ttl
         lost = await self._store.renew(self.instance, [_lease(claimed)], until)
         return None if lost or self.is_over(until) else until
@@ -231,7 +231,7 @@ class Driver:
         await self._release([_lease(claimed)], wakes, missing)
 
     async def is_begun(self, execution_id: str) -> bool:
-        """Return whether an execution is driven here; one that is just beginning is waited for."""
+        """Return whether an execution is active here; a creation in flight is waited for."""
         while (active := self.active.get(execution_id)) is not None:
             if active.new is None:
                 return True
@@ -239,7 +239,7 @@ class Driver:
         return False
 
     async def state_of(self, loaded: Loaded) -> CachedState:
-        """Return the state of an execution; a snapshot of another release is passed over for the whole log."""
+        """Return the state of an execution; a snapshot of another release is ignored and the whole log replayed."""
         plan = await self._plans.of(loaded.info.hash)
         try:
             return await state_from(loaded, plan)
@@ -261,7 +261,7 @@ class Driver:
         return active.head() if active is not None and active.has_lease() else None
 
     def known(self, head: Head) -> CachedState | None:
-        """Return the state of an execution at rest or at its end, if it is kept here and still what the log says.
+        """Return the cached state of an execution that rests or is closed, if it still matches the log.
 
         It is for reading at once: after the next await it may belong to another leg.
         """
@@ -310,7 +310,7 @@ class Driver:
         return self.clock.now()
 
     def measure_cover(self) -> None:
-        """Note until when the leases of all that is driven last at least, after they were renewed."""
+        """Note the earliest end of the leases of all active executions, after a renewal."""
         if_none = self.clock.latest() + self.settings.lease_ttl
         self.covered_until = min((active.lease_until for active in self.active.values()), default=if_none)
 
@@ -340,7 +340,7 @@ class Driver:
     # Letting go
 
     def rested(self, active: ActiveExecution, rest: Rest) -> None:
-        """Keep the state of an execution that has come to rest or to its end, and tell whoever waits for that."""
+        """Cache the state of an execution that rests or is closed, and wake its waiters."""
         self.forget(active)
         (self.ended if active.state.facts.closed else self.cache).put(active.id, active.keep())
         if active.taken_up:
@@ -353,23 +353,23 @@ class Driver:
             self.tell_others(Hint(kind="due"))
 
     def give_back(self, active: ActiveExecution, rest: Rest) -> None:
-        """Give back an execution for which there was nothing to do."""
+        """Release an execution that had nothing to do."""
         self.forget(active)
         self.listeners.changed(active.id)
         self._soon(self._release([active.lease], rest.wake_at))
 
     def put_off(self, active: ActiveExecution, after: int = _RETRY_LATER) -> None:
-        """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
+        """Release an execution that cannot go on; it is tried again, in case the cause goes away."""
         active.drop()
         self._soon(self._release_for_later([active.lease], after))
 
     def hold_back(self, active: ActiveExecution, command: Command) -> None:
-        """Give back an execution that has a command which this release cannot read: it is for whoever can."""
+        """Release an execution with a command that this release cannot read, for an instance that can."""
         active.drop()
         self._soon(self._release_for_later([active.lease], _RETRY_LATER, (mark_of(command),)))
 
     async def unclaim(self, claimed: Claimed, wake_at: int | None) -> None:
-        """Give back what was claimed and not gone on with; it is due at a moment."""
+        """Release a claimed execution that was not resumed; it is due at a moment."""
         await self._release([_lease(claimed)], wake_at)
 
     def _soon(self, release: Coroutine[object, object, None]) -> None:
@@ -378,12 +378,12 @@ class Driver:
         task.add_done_callback(self._releases.discard)
 
     def stop(self) -> None:
-        """Start nothing more: what is decided from now on is for whoever takes it up next."""
+        """Start no more calls: the next instance starts those that are decided from now on."""
         self.stopping = True
         self.node_runner.close()
 
     def forget(self, active: ActiveExecution) -> None:
-        """Drive an execution no longer."""
+        """Remove an execution from the active ones."""
         if self.active.get(active.id) is active:
             del self.active[active.id]
             if active.new is None:
@@ -391,12 +391,12 @@ class Driver:
             self.freed.set()
 
     def flush(self) -> None:
-        """Have everything written that has been acted upon."""
+        """Write the buffered events of all active executions."""
         for active in self.active.values():
             active.flush()
 
     async def release_all(self) -> None:
-        """Give back everything: it is due at once, for anybody."""
+        """Release all executions: they are due at once, for any instance."""
         left = list(self.active.values())
         for active in left:
             active.drop()
@@ -433,13 +433,13 @@ class Driver:
     # Hints
 
     def hear(self, execution_id: str, command: Command) -> None:
-        """Pass on a durable command to an execution, if it is still driven here."""
+        """Pass a durable command to an execution, if it is still active here."""
         active = self.active.get(execution_id)
         if active is not None:
             active.hear(command)
 
     async def send(self, commands: Sequence[Enqueue], standing: Standing | None = None) -> list[Enqueued | Refusal]:
-        """Put commands into queues, and tell those who drive the executions here; what nobody drives is claimed.
+        """Enqueue commands, and pass them to the executions that are active here; idle ones are claimed.
 
         With a standing they are only taken while that is noted of its workflow.
         """
@@ -455,7 +455,7 @@ class Driver:
         return taken
 
     def pass_on(self, execution_id: str, command: Command, owner: str | None) -> None:
-        """Tell whoever drives an execution of a durable command, or have it claimed if nobody does."""
+        """Pass a durable command to the instance that drives the execution; if none does, have it claimed."""
         if owner == self.instance:
             self.hear(execution_id, command)
         elif owner is not None:
@@ -471,18 +471,18 @@ class Driver:
             self.on_messages(messages)
 
     def hint(self, at: int) -> None:
-        """Say that something comes due; whoever claims decides whether to look earlier than planned."""
+        """Tell the claimer that an execution comes due at a moment."""
         if self.on_due is not None:
             self.on_due(at)
 
     def tell_others(self, hint: Hint) -> None:
-        """Let other instances know of something, if there is a way to them; without it they find it by looking."""
+        """Send a hint to other instances, if there is a channel to them; without one they find out by polling."""
         if self.on_hint is not None:
             self.on_hint(hint)
 
     @property
     def room(self) -> int:
-        """How many more executions can be driven."""
+        """How many more executions this instance can drive."""
         return 0 if self.quarantine.is_closed else self.settings.executions - len(self.active)
 
 

@@ -1,8 +1,8 @@
-"""Keeping what is driven: leases are renewed long before they run out, and commands sent by others are noticed.
+"""Renews the leases of active executions long before they run out, and notices commands that other instances enqueued.
 
-A renewal has only a part of a lease to be answered in: on a connection that has gone silent it is given up in time for
-another. Nothing is claimed before what is driven here is covered: an instance that could not renew in time (its machine
-slept, its process was stopped) would take over from itself, and make calls again that it is still making.
+The timeout of a renewal is a part of a lease: on a silent connection it is given up in time for another attempt. The
+claimer waits until all leases are covered: an instance that could not renew in time (its machine slept, its process was
+stopped) would otherwise take over its own executions, and make calls again that are still running.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger("layover.lease_renewer")
 
 
 class LeaseRenewer:
-    """Renews exactly the leases of what is driven here."""
+    """Renews the leases of the active executions, and no others."""
 
     def __init__(self, store: Store, driver: Driver) -> None:
         self._store = store
@@ -39,7 +39,7 @@ class LeaseRenewer:
         driver.cover = self.cover
 
     async def renew(self, service: Service) -> None:
-        """Renew again and again, three times in the length of a lease."""
+        """Renew in a loop, three times per length of a lease."""
         while True:
             if not service.failures:
                 await self._pause(self._driver.settings.lease_ttl / RENEWALS)
@@ -62,7 +62,7 @@ class LeaseRenewer:
                 raise StoreUnavailable("The start of an execution has outlived its lease.", code="uncovered")
 
     async def renew_once(self) -> None:
-        """Renew every lease; what was lost is dropped."""
+        """Renew every lease; drop the executions whose leases were lost."""
         driver = self._driver
         await driver.clock.ask(self._store)
         until = driver.clock.now() + driver.settings.lease_ttl  # taken before it is sent: it can only be too early
@@ -79,7 +79,7 @@ class LeaseRenewer:
         driver.measure_cover()
 
     async def listen(self, service: Service) -> None:
-        """Notice commands that other processes have sent to what is driven here."""
+        """Notice commands that other processes have enqueued for active executions."""
         driver = self._driver
         while True:
             if not service.failures:
@@ -88,7 +88,7 @@ class LeaseRenewer:
             service.succeeded()
 
     async def look(self, execution_ids: Iterable[str]) -> None:
-        """Look whether executions that are driven here have commands that others have sent."""
+        """Read the commands that other instances have enqueued for active executions."""
         try:
             await self._hear(execution_ids)
         except StoreError as error:  # whoever listens looks again soon
@@ -106,12 +106,12 @@ class LeaseRenewer:
 
 
 def renewable(driver: Driver) -> list[ActiveExecution]:
-    """Return what is driven and durable: what is just being created is not there to be renewed."""
+    """Return the active executions that have a durable lease; one that is being created has none yet."""
     return [active for active in list(driver.active.values()) if active.new is None]
 
 
 def renewed(kept: Sequence[ActiveExecution], lost: Sequence[str], until: int) -> None:
-    """Take note of a renewal; another one may have come to its end before."""
+    """Note a renewal; a later one may have finished before it."""
     gone = set(lost)
     for active in kept:
         if active.id not in gone and active.lease_until < until:
@@ -119,7 +119,7 @@ def renewed(kept: Sequence[ActiveExecution], lost: Sequence[str], until: int) ->
 
 
 def drop(kept: Sequence[ActiveExecution], lost: Sequence[str]) -> None:
-    """Let go of what was lost."""
+    """Drop the executions whose leases were lost."""
     gone = set(lost)
     for active in kept:
         if active.id in gone and not active.dropped:

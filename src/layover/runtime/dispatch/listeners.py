@@ -1,11 +1,11 @@
-"""Who waits for an execution to be as they want it.
+"""Callers that wait until an execution reaches a condition.
 
-What this process commits is told to its waiters at once, without a look at the store. What other processes did is found
-by looking: there is one look for all that are waited for, and not one for each waiter. A waiter is looked for when it
-comes, soon after, then less and less often, at moments that all who wait as long have in common. Executions that are
-driven here need no look at all, as long as the lease lasts.
+Commits of this process wake their waiters at once, without a query. Commits of other processes are found by polling,
+with one query for all executions that are waited for, not one per waiter. A new waiter is polled for at once, soon
+after, and then less and less often; waiters with the same pause share a query. Executions that are active here need no
+query while the lease lasts.
 
-While the store cannot be reached, waiters wait on: the look is repeated until the store is back.
+While the store cannot be reached, waiters keep waiting: the query is repeated until the store is back.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _log = logging.getLogger("layover.listeners")
 
 
 class _Waiter:
-    """Someone who waits for an execution."""
+    """A caller that waits for an execution."""
 
     __slots__ = ("pause", "told", "wanted")
 
@@ -46,7 +46,7 @@ class _Waiter:
 
 
 class Listeners:
-    """Tells those who wait that an execution is as they want it."""
+    """Wakes waiters when their condition holds."""
 
     def __init__(self, store: Store, *, longest_pause: int) -> None:
         self._store = store
@@ -59,18 +59,18 @@ class Listeners:
         self._rounds: dict[float, list[tuple[str, _Waiter]]] = {}  # by the moments at which they are looked for
 
     def changed(self, execution_id: str) -> None:
-        """Look at an execution that something has happened to, if anyone waits for it."""
+        """Query an execution that has changed, if a caller waits for it."""
         if execution_id in self.waiting:
             self._changed[execution_id] = None
             if self._look is None:
                 self._look = self._loop.create_task(self._look_at_changed())
 
     def committed(self, head: Head) -> None:
-        """Tell those who wait for an execution what this instance has just written of it."""
+        """Wake the waiters of an execution after a commit of this instance."""
         self._found([head.execution_id], [head])
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
-        """Return the head of an execution once it is as wanted; None if there is no such execution."""
+        """Return the head of an execution once the condition holds; None if there is no such execution."""
         waiter = _Waiter(wanted, self._loop.create_future(), _FIRST_LOOK)
         self.waiting.setdefault(execution_id, []).append(waiter)
         head = self.own_head(execution_id)
@@ -86,7 +86,7 @@ class Listeners:
                 del self.waiting[execution_id]
 
     async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Read something for someone who has waited; while the store cannot be reached, they wait on."""
+        """Read from the store for a waiter; retry while the store cannot be reached."""
         pause = _FIRST_RETRY
         while True:
             try:
@@ -101,7 +101,7 @@ class Listeners:
     # Looking
 
     async def _look_at_changed(self) -> None:
-        """Look until nothing is left to look at."""
+        """Query changed executions until none is left."""
         try:
             while ids := list(self._changed)[:_MOST_AT_ONCE]:
                 for id_ in ids:
@@ -114,7 +114,7 @@ class Listeners:
             self._look = None
 
     def _found(self, ids: list[str], heads: list[Head | None]) -> None:
-        """Tell those who wait how things stand, if that is what they wait for."""
+        """Wake the waiters whose condition holds for a head."""
         for id_, head in zip(ids, heads, strict=True):
             for waiter in self.waiting.get(id_, ()):
                 if waiter.told.done():
@@ -134,7 +134,7 @@ class Listeners:
     # What happens elsewhere
 
     def _look_later(self, execution_id: str, waiter: _Waiter) -> None:
-        """Have a waiter looked for after its pause, together with others whose pause is as long."""
+        """Poll for a waiter after its pause, together with other waiters of the same pause."""
         at = (self._loop.time() // waiter.pause + 1) * waiter.pause
         waiter.pause = min(waiter.pause * 2, self._longest)
         together = self._rounds.get(at)

@@ -1,10 +1,9 @@
-"""Delivering what executions want of each other.
+"""Delivers messages between executions.
 
-Messages are rows of an outbox, committed with the log of their sender. Whoever wrote them delivers them at once; what
-an instance leaves behind when it dies comes due, and anybody delivers it. A message is delivered in a transaction of
-its destination and deleted afterwards, so it may arrive twice: the destination tells by sender and number that it knows
-it. Messages of one sender to one destination arrive in their order: one goes on its way when the one before has
-arrived.
+Messages are rows of an outbox, committed with the log of their sender. The instance that wrote them delivers them at
+once; those that a dead instance leaves behind come due, and any instance delivers them. A message is delivered in a
+transaction of its destination and deleted afterwards, so it may arrive twice: the destination recognises it by sender
+and number. Messages from one sender to one destination arrive in order: each is sent when the one before has arrived.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _log = logging.getLogger("layover.outbox_relay")
 
 
 class OutboxRelay:
-    """Brings messages to where they belong, for as long as the instance lives."""
+    """Delivers messages for as long as the instance lives."""
 
     def __init__(self, store: Store, driver: Driver, starter: Starter, signal_router: SignalRouter) -> None:
         self._store = store
@@ -56,7 +55,7 @@ class OutboxRelay:
         driver.on_messages = self.post
 
     def post(self, messages: Sequence[Message]) -> None:
-        """Deliver messages that were just written; those that are for later are found when their time comes."""
+        """Deliver messages that were just written; those for later are found when they come due."""
         if self._stopped:
             return  # what is delivered may lead to more, without an end
         for message in messages:
@@ -67,7 +66,7 @@ class OutboxRelay:
         self._hinted.set()
 
     def stop(self) -> None:
-        """Deliver no more than what is at hand; anybody else delivers the rest."""
+        """Deliver the messages at hand and stop; other instances deliver the rest."""
         self._stopped = True
         self._hinted.set()
 
@@ -84,13 +83,13 @@ class OutboxRelay:
                 await self._sleep()
 
     def _leave_to_the_outbox(self) -> None:
-        """Let go of all messages: each is still in the outbox, and comes due."""
+        """Forget all messages: each is still in the outbox, and comes due."""
         self._written.clear()
         self._at_hand.clear()
         self._look_at = self._driver.clock.now() + self._driver.settings.outbox_poll
 
     async def _round(self) -> None:
-        """Look for what others have left, if it is time for that; deliver what is at hand."""
+        """Read overdue messages from the outbox if it is time to, and deliver the messages at hand."""
         now = self._driver.clock.now()
         if now >= self._look_at and not self._stopped:
             await self._look(now)
@@ -135,7 +134,7 @@ class OutboxRelay:
             reached(CommitPoint.MESSAGES_SENT)
 
     async def _command(self, messages: list[Message]) -> list[Message]:
-        """Put commands into the queues of other executions, and return them; what is closed or gone needs none."""
+        """Enqueue commands for other executions, and return them; closed and purged ones need none."""
         try:
             await self._driver.send([_command_of(message) for message in messages])
         except StoreUnavailable:
@@ -157,7 +156,7 @@ class OutboxRelay:
             return False
 
     def _hold_back(self, message: Message) -> None:
-        """Leave to the outbox what would overtake a message that has not arrived."""
+        """Leave messages in the outbox that would overtake one that has not arrived."""
         way = _way(message)
         self._at_hand = {key: one for key, one in self._at_hand.items() if _way(one) != way}
 
@@ -194,7 +193,7 @@ _NEED_NOT_WAIT = _OWN_KINDS | {REPORT}
 
 
 def _first_of_each(messages: Iterable[Message]) -> list[Message]:
-    """Return messages that can go at once: on each way the first."""
+    """Return the messages that can go at once: the first of each pair of sender and destination."""
     first: dict[_Way, Message] = {}
     for message in messages:
         way = _way(message)

@@ -1,7 +1,7 @@
-"""Deleting what nobody needs any more: executions some time after their end, and what is kept beside them.
+"""Deletes executions some time after their end, and expired signals, idempotency replies and audit entries.
 
-That is signals that nobody looks back for, what requests were answered, and of the audit what is older than is set.
-Small batches, one instance at a time, and only when there is something to do: a purge never holds up the work.
+It works in small batches, on one instance at a time, and only when there is something to delete, so that a purge never
+holds up other work.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Purger:
         self._plans = plans
 
     async def run(self, service: Service) -> None:
-        """Look again and again for what is no longer kept."""
+        """Purge in a loop."""
         while True:
             if not service.failures:
                 await self._sleep()
@@ -50,7 +50,7 @@ class Purger:
         await clock.wait(clock.now() + self._driver.settings.purge_every, asyncio.Event())
 
     async def clean(self) -> int:
-        """Delete what is no longer kept, unless another instance is at it; return how many executions that was."""
+        """Delete what has expired, unless another instance is purging; return how many executions that was."""
         if not await self._is_ours():
             return 0
         count = 0
@@ -66,7 +66,7 @@ class Purger:
         return count
 
     async def _batches(self) -> AsyncIterator[int]:
-        """Delete a little, and a little more; each time say how many executions that was."""
+        """Delete in batches; yield the number of executions of each."""
         store, settings, now = self._store, self._driver.settings, self._driver.clock.now()
         found = await horizons(store, self._plans, now, settings.retention)
         is_all = len(found) == len(await store.versions())
@@ -84,13 +84,13 @@ class Purger:
         await store.forget_rates(now)
 
     async def _is_ours(self) -> bool:
-        """Take the lock, or keep it for longer."""
+        """Take the lock, or extend it."""
         now = self._driver.clock.now()
         return await self._store.lock(_LOCK, self._driver.instance, now, now + self._driver.settings.lease_ttl)
 
 
 async def horizons(store: Store, plans: Plans, now: int, retention: int | None) -> list[tuple[str, int]]:
-    """Return, for each workflow, the moment before which what has ended is no longer kept.
+    """Return, for each workflow, the moment before which closed executions are deleted.
 
     That is by the retention of its newest version, or else by one for all; without any it is kept for ever. So it is
     where nobody can read what the workflow says about it.

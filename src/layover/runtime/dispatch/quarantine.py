@@ -1,10 +1,11 @@
-"""Recovering suspects alone.
+"""Recovers suspects alone.
 
-An execution that loses two instances in a row without any progress may be what ends them, or may only have been beside
-it. Such a suspect is put off for a while, longer each time, and so is all that was lost with it. Then it is driven
-alone: if the instance is lost once more, nobody else is charged with it. While a suspect waits, nothing new is driven
-here, so that what is driven comes to an end; but not for ever: then the suspect is driven beside what is left. It is
-cleared by progress, by coming to rest, or by an instance that is still there after a time, which is longer each time.
+An execution that loses two instances in a row without progress may have killed them, or may only have been active at
+the same time. Such a suspect is delayed, longer each time, and so are the executions that were lost with it. Then it is
+driven alone: if the instance is lost again, no other execution is charged with that. While a suspect waits, the
+instance claims nothing new, so that its active executions come to rest; after a bounded time the suspect is driven
+beside those that are left. A suspect is cleared by progress, by a rest, or when its instance has survived long enough,
+which is longer each time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _log = logging.getLogger("layover.quarantine")
 
 
 class Quarantine:
-    """Who is driven alone, and who waits for it."""
+    """The suspect that is driven alone, and the suspects that wait for that."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -39,7 +40,7 @@ class Quarantine:
         return bool(self._alone or self._next)
 
     def sort(self, claims: Sequence[Claimed]) -> tuple[Sequence[Claimed], list[tuple[Claimed, int]]]:
-        """Return what may be driven, and what is put off, each with for how long."""
+        """Return the claims that may be driven, and those that are delayed, each with its delay."""
         if not self._alone and not any(claimed.head.takeovers for claimed in claims):
             return claims, []  # by far the most frequent
         active: list[Claimed] = []
@@ -80,7 +81,7 @@ class Quarantine:
             self._driver.hint(0)
 
     def _backoff(self, head: Head) -> int:
-        """Return for how long a suspect is put off that was just taken over."""
+        """Return the delay of a suspect that was just taken over."""
         settings = self._driver.settings
         longest = min(settings.recovery_backoff << (head.takeovers - _SUSPECT), _LONGEST_BACKOFF)
         wait = round(longest * self._driver.machine.chance.uniform(0.5, 1)) if settings.jitter else longest
@@ -121,7 +122,7 @@ class Quarantine:
         _log.warning("suspect_driven_alone execution=%s takeovers=%d", execution_id, head.takeovers)
 
     def _survived(self, execution_id: str) -> None:
-        """Clear a suspect that has not done any harm for long enough."""
+        """Clear a suspect whose instance has survived long enough."""
         if self._alone == execution_id:
             active = self._driver.active.get(execution_id)
             if active is not None:

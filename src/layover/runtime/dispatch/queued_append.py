@@ -1,4 +1,4 @@
-"""Appends on their way to the store: how many go together, what a failed commit means, and who is told of it."""
+"""Appends that wait for a commit: how many form a group, what a failed commit means, and who gets the outcome."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _log = logging.getLogger("layover.committer")
 
 
 class QueuedAppend(NamedTuple):
-    """An append, and who is told what became of it."""
+    """An append, and the callback for its outcome."""
 
     append: Append
     told: Told
 
 
 def size_of(append: Append) -> int:
-    """Return about how many bytes an append takes on its way."""
+    """Return about how many bytes an append has."""
     size = len(append.events)
     if append.snapshot is not None:
         size += len(append.snapshot)
@@ -40,7 +40,7 @@ def size_of(append: Append) -> int:
 
 
 def leading(waiting: Sequence[QueuedAppend], most: int, most_bytes: int) -> int:
-    """Return how many of the first go together: one that is larger than all may be goes by itself."""
+    """Return how many of the first form a group; one that is larger than the limit goes alone."""
     left = most_bytes
     for index, one in enumerate(waiting):
         left -= size_of(one.append)
@@ -57,7 +57,7 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def store_error(error: BaseException) -> StoreError:
-    """Return what a failed commit is to whoever wanted it: what is no refusal is worth trying again."""
+    """Return the error of a failed commit for its caller; anything but a refusal is worth a retry."""
     if isinstance(error, StoreError):
         return error
     text = f"It cannot be written: {error}."
@@ -65,7 +65,7 @@ def store_error(error: BaseException) -> StoreError:
 
 
 def tell(one: QueuedAppend, outcome: Outcome | StoreError) -> None:
-    """Tell what became of an append."""
+    """Pass the outcome to the callback of an append."""
     try:
         one.told(outcome)
     except Exception:  # noqa: BLE001 - the others are told all the same
@@ -74,6 +74,6 @@ def tell(one: QueuedAppend, outcome: Outcome | StoreError) -> None:
 
 
 def tell_all(group: Sequence[QueuedAppend], outcomes: Sequence[Outcome]) -> None:
-    """Tell what became of each append of a group."""
+    """Pass the outcomes to the callbacks of a group."""
     for one, outcome in zip(group, outcomes, strict=True):
         tell(one, outcome)

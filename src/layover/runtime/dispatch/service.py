@@ -1,8 +1,8 @@
-"""A loop that an instance cannot do without: whatever ends it, it is begun again.
+"""A loop that an instance cannot do without: it is restarted whatever ends it.
 
-An error in a claimer or a renewer must not end it while the process lives on: such an instance would look healthy and
-do nothing. So a service logs what happened, waits a little longer after each failure, and goes on. It is failing until
-a round succeeds, which its instance's health shows.
+An error must not end a claimer or a lease renewer while the process lives on: such an instance would look healthy and
+do nothing. So a service logs the error, backs off a little longer after each failure, and restarts the loop. It counts
+as failing, which the health of the instance shows, until a round succeeds.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Service:
         self.task = self._loop.create_task(self._serve(), name=f"layover {name}")
 
     def succeeded(self) -> None:
-        """Take note that a round has been done."""
+        """Note that a round has succeeded."""
         if self.failures:
             _log.info("service_recovered service=%s failures=%d", self.name, self.failures)
             self.failures, self._pause, self._faulty_since = 0, self._first_pause, None
 
     def stop(self) -> None:
-        """Do not wait any more before the loop is begun again: it ends by itself when it is told to."""
+        """Skip the pause before the next restart; the loop itself ends when it is told to."""
         self._stopped.set()
 
     @property

@@ -1,11 +1,11 @@
-"""Bringing signals and those who wait for them together, whichever of the two comes first.
+"""Matches signals with the pause points that wait for them, whichever of the two comes first.
 
-A signal is kept before it is looked who waits for it, and a wait is in the log before it is looked what has come: one
-of the two sees the other. Neither look is forgotten if an instance dies: a signal stays undispatched, and a wait has a
-message in the outbox, until it has been done. What is found twice is told twice, and taken once.
+A signal is stored before its waiters are looked up, and a wait is in the log before past signals are looked up: so one
+of the two finds the other. Neither lookup is lost when an instance dies: until it is done, the signal stays
+undispatched, or the wait has a message in the outbox. A match that is found twice is sent twice, and applied once.
 
-An execution takes a signal in once, at all points that are open then: to a point that opens later it is a thing of the
-past, whoever finds it once more, and whatever their clocks say. Only a point that looks back is told of it by itself.
+An execution applies a signal once, to all points that are open at that time. A point that opens later ignores it, even
+if it is found again, whatever the clocks say. Only a point that looks back receives earlier signals.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _MOST_BYTES = 4_000_000
 
 
 class Sender(Protocol):
-    """Whoever can put commands into the queues of executions."""
+    """Can enqueue commands for executions."""
 
     async def send(self, commands: Sequence[Enqueue]) -> list[Enqueued | Refusal]:
         """Make commands durable; answer in their order."""
 
 
 class SignalRouter:
-    """Tells executions of the signals that they wait for."""
+    """Sends signals to the executions that wait for them."""
 
     def __init__(self, store: Store, sender: Sender) -> None:
         self._store = store
         self._sender = sender
 
     async def dispatch(self, signal: Signal) -> tuple[str, ...]:
-        """Tell everybody who waits for a signal that is kept; return whom."""
+        """Send a stored signal to all executions that wait for it; return their ids."""
         told: list[str] = []
         waits = await self._store.waits(signal.name, signal.key)
         executions = dict.fromkeys(wait.execution_id for wait in waits)
@@ -59,7 +59,7 @@ class SignalRouter:
         return tuple(told)
 
     async def look(self, now: int) -> None:
-        """Dispatch signals that whoever brought them has left."""
+        """Dispatch signals that their receiving instance left undispatched."""
         more = True
         while more:
             left = await self._store.undispatched(now - OWN_FOR, _MOST_AT_ONCE)
@@ -68,7 +68,7 @@ class SignalRouter:
             more = len(left) == _MOST_AT_ONCE
 
     async def scan(self, execution_id: str, scanning: Scanning) -> None:
-        """Tell an execution which signals had come before the point at which it waits could be seen."""
+        """Send an execution the signals that had arrived before its pause point was visible."""
         for name, key in scanning.signals:
             found = await self._store.signals(name, key, scanning.since)
             for some in _bunches([(execution_id, signal) for signal in found]):
@@ -78,7 +78,7 @@ class SignalRouter:
                 await self._tell(some, scanning.point if scanning.since < row.point.opened_at else "")
 
     async def _tell(self, those: Sequence[tuple[str, Signal]], point: str = "") -> list[str]:
-        """Tell executions of signals, for one of their points or for all; return those that are not closed."""
+        """Send signals to executions, for one of their points or for all; return those that are not closed."""
         commands = [_delivery(execution_id, signal, point) for execution_id, signal in those]
         taken = await self._sender.send(commands)
         return [one.execution_id for one, how in zip(commands, taken, strict=True) if not isinstance(how, Refused)]

@@ -1,9 +1,9 @@
-"""Renewing leases where user code cannot prevent it: on a thread of its own, over a connection of its own.
+"""Renews leases where user code cannot prevent it: on its own thread, over its own connection.
 
-The event loop renews as long as it can. When a function holds it up, or its connections are silent, the standby sees
-that leases get old and renews them in its place: else another instance would take over what is still being done here,
-and be held up by the same function. But not for ever: if the loop makes no progress for a bounded time, the instance
-lets go of everything, and others go on.
+The event loop renews as long as it can. When a function blocks it, or its connections are silent, the standby sees that
+leases are overdue and renews them: otherwise another instance would take over executions that are still running here,
+and be blocked by the same function. But not for ever: if the loop makes no progress for a bounded time, the instance
+stops renewing, and other instances go on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logging.getLogger("layover.lease_renewer")
 
 
 class StandbyRenewer:
-    """A thread that renews in the place of an event loop that does not."""
+    """A thread that renews leases when the event loop does not."""
 
     def __init__(self, store: Store, driver: Driver) -> None:
         self._store = store
@@ -42,11 +42,11 @@ class StandbyRenewer:
 
     @property
     def has_let_go(self) -> bool:
-        """Whether the event loop has made no progress for so long that nothing is renewed any more."""
+        """Whether the event loop has made no progress for so long that the standby has stopped renewing."""
         return self._unanswered > self._most_unanswered
 
     def stop(self) -> None:
-        """Renew no more; what is being renewed is not waited for."""
+        """Stop renewing, without waiting for a renewal in flight."""
         self._stopped.set()
 
     def _answer(self) -> None:
@@ -68,7 +68,7 @@ class StandbyRenewer:
                 renewals.close()
 
     def _look(self, renewals: Renewals) -> None:
-        """Renew what the event loop should have renewed by now."""
+        """Renew the leases that the event loop should have renewed by now."""
         self._unanswered += 1
         try:
             self._loop.call_soon_threadsafe(self._answer)

@@ -1,4 +1,4 @@
-"""Naming what holds everything up: an async function that does not let go of the event loop."""
+"""Finds and logs the async function that blocks the event loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = logging.getLogger("layover.watchdog")
 
 
 class Watchdog:
-    """A thread that expects the event loop to answer, and says what it is busy with if it does not."""
+    """A thread that expects the event loop to answer, and logs its stack if it does not."""
 
     def __init__(self, blocked_after: float) -> None:
         self._loop = asyncio.get_running_loop()

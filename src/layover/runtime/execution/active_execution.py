@@ -1,13 +1,12 @@
-"""One execution that this instance drives: what is told to it is decided, written, and only then acted upon.
+"""One execution that this instance drives: commands are decided, the events are written, then effects are carried out.
 
-At most one append is on its way. What comes in meanwhile waits for its outcome and is decided together with the next
-step. If the store refuses an append because commands have come that its writer had not seen, the decision is taken back
-and made again, commands first. If it refuses because somebody else drives the execution now, it is dropped and whatever
-is still running here is stopped; the store's rule makes sure that nothing it might report can do harm.
+At most one append is in flight. Commands that arrive meanwhile wait for its outcome and are decided with the next step.
+If the store refuses an append because its writer had not seen all commands, the decision is undone and made again, new
+commands first. If the store refuses because another instance drives the execution, the execution is dropped and its
+calls are stopped; the store fences whatever they might still report.
 
-In a workflow that is durable by the leg, what nobody outside can see is acted upon at once and written later, together
-with the next thing that somebody can. What has been acted upon is not taken back: commands that come in meanwhile are
-decided behind it.
+In a workflow with leg durability, a step that is invisible from outside takes effect at once and is written later, with
+the next visible step. Its effects are not undone: commands that arrive meanwhile are decided after it.
 """
 
 from __future__ import annotations
@@ -62,13 +61,13 @@ _WITHOUT_REPORTS = cmd.Wake()
 
 
 class Undecidable(LayoverError):  # noqa: N818 - it says what the execution is
-    """An execution for which what follows cannot be worked out or written down."""
+    """An execution whose next step can be neither decided nor written."""
 
     code = "undecidable"
 
 
 class AppendTooLarge(LayoverError):  # noqa: N818 - it says what the append is
-    """A step that writes more than an execution may at once."""
+    """A step that is larger than `append_bytes`."""
 
     code = "append_too_large"
 
@@ -77,7 +76,7 @@ class AppendTooLarge(LayoverError):  # noqa: N818 - it says what the append is
 
 
 class ActiveExecution:
-    """The state of an execution, the lease on it, and what is on its way."""
+    """The state of an execution, its lease, and its append in flight."""
 
     __slots__ = (
         "_alarm",
@@ -191,13 +190,13 @@ class ActiveExecution:
     # What comes in
 
     def feed(self, *commands: cmd.AnyCommand) -> None:
-        """Tell the execution something; it is decided as soon as the last decision is durable."""
+        """Queue inputs; they are decided as soon as the last decision is durable."""
         self._inputs.extend(commands)
         if self._append is None:
             self.go()
 
     def write(self, command: FromCall) -> asyncio.Future[None]:
-        """Take what one of the calls says about itself; what is returned is done when that is durable."""
+        """Record what a running call reports; the returned future is done when that is durable."""
         if self._durability_waiters is NO_WRITERS:
             self._durability_waiters = DurabilityWaiters()
         told = self._durability_waiters.add(command)
@@ -208,7 +207,7 @@ class ActiveExecution:
         return told
 
     def flush(self) -> None:
-        """Write what has been acted upon, and is not in the log yet."""
+        """Write the buffered events of the leg."""
         if self.leg_buffer.count and self._append is None and not self.dropped:
             self._submit(self._prepare(PendingAppend([], [], [], None, self._now())))
 
@@ -217,17 +216,17 @@ class ActiveExecution:
         self._driver.quarantine.end(self.id)
 
     def clear_takeovers(self) -> None:
-        """Note that the instances which it lost are not held against it any more."""
+        """Reset the count of takeovers."""
         self.takeovers = 0
         if self._append is None and not self.dropped:
             self._write(PendingAppend([], [], [], None, self._now()))
 
     def has_lease(self) -> bool:
-        """Return whether the execution is surely still ours: nobody can have taken it before the lease has run out."""
+        """Return whether the lease is still valid: until it runs out no other instance can claim the execution."""
         return not self.dropped and self._driver.clock.latest() < self.lease_until
 
     async def regains_lease(self) -> bool:
-        """Renew a lease that has run out: unless somebody else has taken the execution over, it is still ours."""
+        """Renew a lease that has run out; false if another instance has claimed the execution."""
         try:
             await self._driver.cover()
         except StoreError as error:
@@ -235,17 +234,17 @@ class ActiveExecution:
         return self.has_lease()
 
     def expects(self, call: Call) -> bool:
-        """Return whether the execution waits for what a call comes to, by all that has been decided."""
+        """Return whether the decided state still waits for the result of a call."""
         node = self.state.node(call.node)
         return not self.state.facts.closed and node.status == "running" and node.attempt == call.attempt
 
     def hear(self, command: Command) -> None:
-        """Take a durable command that was sent to it."""
+        """Take a durable command from the queue."""
         if self.command_cursor.hear(command) and self._append is None:
             self.go()
 
     def start_queued(self, node_type: str, most: int) -> None:
-        """Start calls of a type that wait for a place: there are so many."""
+        """Start up to so many queued calls of a node type."""
         if self.dropped or self._append is not None or self.state.facts.gate != "open":
             return  # after its next step it gets in line again
         names = self._slot_queue.take(node_type, most)
@@ -256,7 +255,7 @@ class ActiveExecution:
     # Deciding
 
     def go(self) -> None:
-        """Decide all that has come in, and write it."""
+        """Decide all inputs that have arrived, and write the events."""
         if self._append is not None or self.dropped:
             return
         if self.command_cursor.has_next:
@@ -282,7 +281,7 @@ class ActiveExecution:
             self._cannot_go_on(tried, ours or Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
 
     def _now(self) -> int:
-        """Return the time. The clocks of instances differ a little; in one log it does not go back for that."""
+        """Return the time. Clocks of instances differ a little; within one log time never goes back."""
         self._last_at = max(self._last_at, self._driver.clock.now())
         return self._last_at
 
@@ -305,7 +304,7 @@ class ActiveExecution:
         return PendingAppend(tried, events, effects(state, events), self._resting(now), now)
 
     def _write_later(self, step: PendingAppend) -> None:
-        """Act upon a step that may be written later; have it written if it may not."""
+        """Carry out a step now and write it later if that is allowed; otherwise write it first."""
         if self._may_wait(step):
             self.leg_buffer.add(step.at, step.events)
             if self.takeovers and is_progress(step.events):
@@ -315,7 +314,7 @@ class ActiveExecution:
             self._write(step)
 
     def _may_wait(self, step: PendingAppend) -> bool:
-        """Return whether nobody outside could see that a step has been made."""
+        """Return whether a step is invisible from outside, so that it may be written later."""
         waiting, settings = self.leg_buffer, self._driver.settings
         if (
             self.new is not None
@@ -342,7 +341,7 @@ class ActiveExecution:
     def _submit(self, append: Append, looks: int = _LOOKS) -> None:
         """Send an append. One that closes the gate waits a moment for calls that are about to be entered.
 
-        As soon as it is durable somebody may be told of the pause, and from then on no function is entered.
+        Once it is durable a caller may learn of the pause, and from then on no function is entered.
         """
         if self.state.facts.gate != "open" and not self.is_shut:
             if looks and any(out.begun_at is None for out in self.calls.values()):
@@ -360,9 +359,9 @@ class ActiveExecution:
             self._submit(append, looks)
 
     def _decide_again(self, commands: tuple[Command, ...]) -> Append:
-        """Decide a step anew that is on its way, with commands that have come in; called where nobody can send more.
+        """Decide the step in flight again with new commands; the store calls this while no more can be enqueued.
 
-        That is on another thread, so no places are taken there but those that the first decision took here.
+        This runs on another thread, so it uses only the call slots that the first decision took.
         """
         step = self._step
         if step is None:
@@ -390,7 +389,7 @@ class ActiveExecution:
         return derived(self.state, step, was_closed=self._was_closed, priority=self.priority, secret=secret)
 
     def _resting(self, now: int) -> Rest | None:
-        """Return how the execution is given back with this step, if it is."""
+        """Return how this step releases the execution; None if it does not."""
         state, facts = self.state, self.state.facts
         if state.counts.rows["calls"] and facts.gate == "open" and not facts.closed:
             return None  # by far the most frequent
@@ -406,7 +405,7 @@ class ActiveExecution:
     # The outcome
 
     def _told(self, outcome: Outcome | StoreError) -> None:
-        """Take the outcome of an append; if that fails by a fault of ours, the execution is not kept and left idle."""
+        """Handle the outcome of an append; if that raises, the execution is not kept here idle."""
         try:
             self._take(outcome)
         except Exception as error:  # noqa: BLE001 - what is durable stays so: the next leg goes on from there
@@ -432,7 +431,7 @@ class ActiveExecution:
             self._lost(outcome)
 
     def _passed(self, outcome: Outcome, step: PendingAppend, append: Append) -> None:
-        """Take note that an append is durable."""
+        """Handle an append that is durable."""
         reached(CommitPoint.APPEND_TOLD if step.rest is None else CommitPoint.REST_TOLD)
         self._refusals = 0
         self._committed = append
@@ -463,7 +462,7 @@ class ActiveExecution:
             listeners.committed(head)
 
     def _done(self, step: PendingAppend, secrets: dict[str, str]) -> None:
-        """Act upon a step that will not be taken back, and go on."""
+        """Carry out a step that will not be undone, and go on."""
         state = self.state
         state.undo_log.keep()
         self._mind_gate()
@@ -486,12 +485,12 @@ class ActiveExecution:
             self._driver.loop.call_soon(self._continue)
 
     def _continue(self) -> None:
-        """Go on with what is ready, after others have had their turn."""
+        """Go on with ready nodes, after other executions have had their turn."""
         if self._append is None and not self.dropped:
             self.feed(cmd.Wake())
 
     def _act(self, step: PendingAppend, secrets: dict[str, str]) -> None:
-        """Do what the events ask of the world."""
+        """Carry out the effects: calls, timers, messages."""
         if self.calls:
             for event in step.events:
                 if isinstance(event, ev.NodeFailed):
@@ -509,7 +508,7 @@ class ActiveExecution:
                     pass  # rows and messages were written with the events
 
     def _uninformed(self, outcome: Outcome, step: PendingAppend) -> None:
-        """Decide again, with the commands that the last decision did not know of."""
+        """Decide again with the commands that the last decision had not seen."""
         self._refusals += 1
         self._take_back()
         self._inputs = [*in_order(step.tried, self.command_cursor.read(outcome.commands)), *self._inputs]
@@ -536,9 +535,9 @@ class ActiveExecution:
             self._cannot_go_on(step.tried, error)
 
     def _cannot_go_on(self, tried: list[cmd.AnyCommand], error: LayoverError) -> None:
-        """Fail an execution for which what follows cannot be decided or written, and keep what was reported to it.
+        """Fail an execution whose next step cannot be decided or written, and keep the results that were reported.
 
-        If that cannot be written either, it fails without the reports; if not even that, it is looked at again later.
+        If that cannot be written either, it fails without those results; if even that fails, it is tried again later.
         """
         self._step = self._append = self._derived = None
         self._take_back()
@@ -559,7 +558,7 @@ class ActiveExecution:
             self._driver.put_off(self)
 
     def _tell_creator(self, what: Outcome | LayoverError) -> None:
-        """Tell whoever began the execution what became of it, unless they have given up waiting."""
+        """Tell the caller of `start` the outcome, unless that caller has given up waiting."""
         if self.created.done():
             return
         if isinstance(what, LayoverError):
@@ -602,14 +601,14 @@ class ActiveExecution:
         self._durability_waiters.give_up()
 
     async def at_rest(self) -> None:
-        """Return when the execution is no longer driven here: it has come to rest, or to its end, or was lost."""
+        """Wait until the execution is no longer driven here: it rests, is closed, or was lost."""
         if not self.dropped:
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._resters.append(waiting)
             await waiting
 
     def head(self) -> Head | None:
-        """Return the head as the last append of this leg left it, or the claim; None before the creation."""
+        """Return the head after the last append of this leg, or after the claim; None before the creation."""
         append, claimed = self._committed, self._claimed
         if append is None:
             return claimed
@@ -636,17 +635,17 @@ class ActiveExecution:
         )
 
     def keep(self) -> CachedState:
-        """Return the state with all that is needed to go on from it."""
+        """Return the state with everything a later leg needs to go on from it."""
         return CachedState(self.state, self.last_seq, self.last_epoch, self.snapshot_seq, self._size, self._last_at)
 
     def drop(self) -> None:
-        """Let go of the execution: it is somebody else's now."""
+        """Drop the execution: another instance has claimed it."""
         self._end()
         self.stop_calls("")
         self._driver.forget(self)
 
     def let_go(self) -> None:
-        """Let go of an execution whose lease has run out: if nobody has taken it yet, anybody may."""
+        """Release an execution whose lease has run out, so that any instance can claim it."""
         self._driver.put_off(self, 0)
 
     def stop_calls(self, path: str) -> None:
@@ -655,7 +654,7 @@ class ActiveExecution:
             self.stop_call(name)
 
     def stop_call(self, name: str) -> None:
-        """Ask one call to stop; it has time to clean up, and what it reports is no longer heard."""
+        """Ask one call to stop. It has time to clean up; its result is ignored."""
         out = self.calls.pop(name, None)
         if out is not None:
             out.stop()
@@ -663,7 +662,7 @@ class ActiveExecution:
     # Time
 
     def _set_alarm(self) -> None:
-        """Be woken when time has something to do while calls are out."""
+        """Set the alarm to the next timer that comes due while calls are running."""
         due = wake_at(self.state)
         if due is not None and due <= (now := self._driver.clock.now()):
             later = self._with_time_left.look_again(now, _LOOK_AGAIN)
@@ -684,28 +683,28 @@ class ActiveExecution:
         self._alarm.set(due)
 
     def _leave_to_others(self, now: int) -> bool:
-        """Give back an execution that only waits for a place, to whoever has one; return whether it is."""
+        """Release an execution that has only waited for a call slot for too long; return whether it did."""
         until, due = self._slot_queue.waits_until(self._driver.settings.give_back_after), wake_at(self.state)
         if until is None or until > now or self._append is not None or (due is not None and due <= now):
             return False
         if self.state.queue.rows:  # it has more to do than to wait
             return False
         types = queued_types(self.state)
-        if any(map(self._driver.node_runner.has_place, types)):  # it is about to have its turn
+        if any(map(self._driver.node_runner.has_slot, types)):  # it is about to have its turn
             self._slot_queue.since = now
             return False
         self._write(PendingAppend([], [], [], Rest(wake_at=due, missing=types), self._now()))
         return True
 
     def _drained_by(self) -> int:
-        """Return until when a pause waits for calls: not for those that wait for its end themselves."""
+        """Return until when a pause waits for running calls, without those that wait for the gate to open."""
         is_drained = self.calls and all(out.held is not None for out in self.calls.values())
         return self.state.facts.paused_at + (0 if is_drained else self._driver.settings.drain)
 
     async def gate_is_open(self, out: CallOut) -> bool:
-        """Have a call that comes to a closed gate wait until that opens; return false if it is stopped instead.
+        """Let a call wait until the gate opens; return false if it is stopped instead.
 
-        If all that are out wait, there is nothing left for which the pause would.
+        If all running calls wait here, the pause has nothing left to wait for.
         """
         while self.is_shut and not out.stopped:
             self._holds = True
@@ -717,7 +716,7 @@ class ActiveExecution:
         return not out.stopped
 
     def _mind_gate(self) -> None:
-        """Let calls be entered, or not, as what is durable says; those that wait for it look again."""
+        """Open or close the gate for calls as the durable state says, and wake the calls that wait for it."""
         self.is_shut = self.state.facts.gate != "open"
         if self._holds and not self.is_shut:
             self._holds = False

@@ -1,4 +1,4 @@
-"""One timer for one execution that is driven: it rings once, at the moment that it was last set to."""
+"""The timer of one active execution: it rings once, at the moment it was last set to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Alarm:
-    """Calls back at a moment; setting it to the moment that it has costs nothing."""
+    """Calls back at a moment; setting the same moment again costs nothing."""
 
     __slots__ = ("_at", "_clock", "_handle", "_ring")
 
@@ -38,7 +38,7 @@ class Alarm:
         self._handle = self._at = None
 
     def end(self) -> None:
-        """Never ring again; whoever is called back is let go of, so that nothing holds on to it in a circle."""
+        """Never ring again, and drop the callback so that no reference cycle remains."""
         self.clear()
         self._ring = _nobody
 

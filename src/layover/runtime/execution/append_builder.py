@@ -1,4 +1,4 @@
-"""What is written with the events of a step: everything that is derived from them, in the same append."""
+"""Builds the append of a step: its events, and everything derived from them that is written with them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Derived(NamedTuple):
-    """What others can see of a step; `secrets` are the tokens themselves, by the nodes whose calls are told them."""
+    """What is visible of a step from outside; `secrets` holds the callback tokens by node."""
 
     points: tuple[PointChange, ...]
     messages: tuple[Message, ...]
@@ -36,7 +36,7 @@ class Derived(NamedTuple):
 
     @property
     def is_seen(self) -> bool:
-        """Whether anybody outside can see something of it."""
+        """Whether the step is visible from outside."""
         return bool(self.points or self.messages or self.tokens or self.closed is not None)
 
 
@@ -48,7 +48,7 @@ _NOTHING: Final = Derived((), (), (), {}, None)
 def derived(
     state: Execution, step: PendingAppend, *, was_closed: bool, priority: int, secret: Callable[[int], bytes]
 ) -> Derived:
-    """Return what follows from the events of a step."""
+    """Derive rows and messages from the events of a step."""
     facts = state.facts
     points = point_changes(state, step.events)
     sends = closes = False
@@ -76,13 +76,13 @@ def derived(
 
 
 def is_limited(state: Execution) -> bool:
-    """Return whether the workflow limits how many of its executions begin."""
+    """Return whether the workflow has a concurrency limit or a rate."""
     settings = state.plan.definition.settings
     return settings.concurrency is not None or settings.rate is not None
 
 
 def append_of(active: ActiveExecution, driver: Driver, step: PendingAppend, seen: Derived) -> Append:
-    """Return all that is written for a step, with what waited to be written before it."""
+    """Return the append for a step, with the buffered entries before it."""
     state, leg_buffer, settings = active.state, active.leg_buffer, driver.settings
     last_seq, count, resting = active.last_seq, len(step.events) + leg_buffer.count, step.rest is not None
     status: ExecutionStatus = state.status if resting or state.facts.gate != "open" else "running"
@@ -131,12 +131,12 @@ def append_of(active: ActiveExecution, driver: Driver, step: PendingAppend, seen
 
 
 def is_progress(events: Sequence[AnyEvent]) -> bool:
-    """Return whether events do more than to take up again what an instance was lost with."""
+    """Return whether events go beyond the recovery of a lost instance."""
     return any(not isinstance(event, _TAKEN_UP) for event in events)
 
 
 def _snapshot(active: ActiveExecution, grown: int, most: int) -> bytes | None:
-    """Return the state as bytes, if reading them is less than reading by how much the log has grown."""
+    """Return the state as bytes, if they are smaller than what the log has grown since the last snapshot."""
     state = active.state
     if state.facts.closed or grown < len(state.nodes) + len(state.halted):
         return None

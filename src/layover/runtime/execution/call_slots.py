@@ -1,4 +1,4 @@
-"""The places that one execution has taken for calls that are decided and not made yet."""
+"""The call slots that one execution has taken for calls that are decided and not made yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class _NoSlots:
-    """There is no place for any call, so that nodes which make one are queued."""
+    """No slot for any call: nodes that make one are queued."""
 
     def take(self, node_type: str) -> bool:  # noqa: ARG002 - whatever it is
         return False
@@ -19,7 +19,7 @@ NO_PLACES: Final = _NoSlots()
 
 
 class CallSlots:
-    """What the engine asks for a place; a decision that is taken back gives all of its places back."""
+    """Gives call slots to decisions; a decision that is undone gives all of its slots back."""
 
     __slots__ = ("_node_runner", "_reserved", "_taken", "closed")
 
@@ -30,31 +30,31 @@ class CallSlots:
         self.closed = closed
 
     def take(self, node_type: str) -> bool:
-        """Take a place for a call; false if there is none."""
+        """Take a slot for a call; false if none is free."""
         if self._reserved is not None:
             self._reserved[node_type] = left = self._reserved.get(node_type, 0) - 1
             return left >= 0
-        if self.closed or not self._node_runner.take_place(node_type):
+        if self.closed or not self._node_runner.take_slot(node_type):
             return False
         self._taken[node_type] = self._taken.get(node_type, 0) + 1
         return True
 
     def reserve(self) -> None:
-        """Have none but the places that are taken now: what is decided again elsewhere must not take others."""
+        """Allow only the slots taken so far: a decision on another thread must not take more."""
         self._reserved = dict(self._taken)
 
     def open(self) -> None:
-        """Take places from the instance again."""
+        """Take slots from the instance again."""
         self._reserved = None
 
     def hand_over(self, node_type: str) -> None:
-        """Leave a place to the call that it was taken for."""
+        """Pass a slot on to the call that it was taken for."""
         left = self._taken.pop(node_type, 1) - 1
         if left:
             self._taken[node_type] = left
 
     def give_back(self) -> None:
-        """Give back all places that no call was made for."""
+        """Give back all slots that no call was made for."""
         for node_type, taken in self._taken.items():
             self._node_runner.give_back(node_type, taken)
         self._taken.clear()

@@ -1,12 +1,12 @@
-"""Calls that have some of their time left, although by the log they have none.
+"""Calls that still have time left although their timeout in the log has passed.
 
-A timeout is a length of time in which a function may run. The log tells when that would end if the function had been
-entered at the moment of the decision. But first the decision had to become durable, and a thread had to come to it; and
-the calendar may have been set forward since then. So it is measured here: from the entering on, by the clock that never
-jumps. Deadlines and delays are moments: for them it counts what the calendar says.
+A timeout limits how long a function runs. The log has the moment at which it ends if the function was entered at the
+moment of the decision. But the decision had to become durable first, the call may have waited for a thread, and the
+wall clock may have been set forward. So the time is measured here by the monotonic clock, from the moment the function
+was entered. Deadlines and delays are moments: for them the wall clock counts.
 
-When everything stood still, timers are looked at before results that came meanwhile: so a call whose time is up is only
-given up when others have had a few turns of the event loop, and it has still not returned.
+After the whole process stood still, timers fire before results that arrived meanwhile are read. So a call whose time is
+up is given up only if it has not returned after a few more turns of the event loop.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CallsWithTimeLeft:
-    """The calls of one execution that have time left; it is asked for those whose time is up by the log."""
+    """The calls of one execution that have time left, as a container of node names."""
 
     __slots__ = ("_calls", "_running")
 
@@ -38,7 +38,7 @@ class CallsWithTimeLeft:
         return out.turns >= 0
 
     def look_again(self, now: int, longest: int) -> int | None:
-        """Return when the next of those that are late by the log has no time left; None if none is late."""
+        """Return when the next call that is late by the log runs out of time; None if none is late."""
         left = [self._left(out) for out in self._calls.values() if (out.call.timeout_at or now + 1) <= now]
         return now + max(0, min(longest, *left)) if left else None
 

@@ -1,4 +1,4 @@
-"""The commands that a driven execution has heard of, in their order."""
+"""How far the command queue of an active execution has been read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _log = logging.getLogger("layover.command_cursor")
 
 
 class CommandCursor:
-    """How far its queue has been read, and how far that is in its log; some may have been heard of ahead of others.
+    """The position in the queue, the position that is in the log, and commands that arrived ahead of their turn.
 
-    It is read up to the first command that this release cannot read: that one and all behind it are for another.
+    The queue is read up to the first command that this release does not know: a newer release takes it from there.
     """
 
     __slots__ = ("_execution_id", "ahead", "asked_at", "noted", "seen", "unreadable")
@@ -34,25 +34,25 @@ class CommandCursor:
 
     @property
     def has_next(self) -> bool:
-        """Whether the command whose turn it is has been heard."""
+        """Whether the next command has arrived."""
         return self.seen + 1 in self.ahead
 
     def hear(self, command: Command) -> bool:
-        """Keep a command for when it is its turn; false if it has been read before."""
+        """Store a command until its turn; false if it has been read before."""
         if command.n <= self.seen:
             return False
         self.ahead[command.n] = command
         return True
 
     def in_turn(self) -> list[cmd.AnyCommand]:
-        """Return what the commands ask whose turn it is; from now on they count as seen."""
+        """Return the commands whose turn it is, and count them as seen."""
         asked: list[cmd.AnyCommand] = []
         while (command := self.ahead.pop(self.seen + 1, None)) is not None:
             asked += self.read((command,))
         return asked
 
     def read(self, commands: Iterable[Command]) -> list[cmd.AnyCommand]:
-        """Return durable commands as what they ask; from now on they count as seen."""
+        """Decode durable commands, and count them as seen."""
         asked: list[cmd.AnyCommand] = []
         for command in commands:
             if command.n <= self.seen:

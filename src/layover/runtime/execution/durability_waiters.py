@@ -1,4 +1,4 @@
-"""Calls that wait until something they said about themselves is durable."""
+"""Running calls that wait until a report of theirs is durable."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class Superseded(LayoverError):  # noqa: N818 - it says what the call is
-    """A call that nobody waits for any more: it took too long, or somebody else drives its execution."""
+    """A call whose result no longer counts: it timed out, or another instance drives its execution."""
 
     code = "superseded"
 
     def __init__(self) -> None:
-        super().__init__("Nobody waits for this call any more.")
+        super().__init__("The result of this call no longer counts.")
 
 
 class DurabilityWaiters:
-    """Who waits, and for what to be written."""
+    """The waiting calls, by the command that they wait for."""
 
     __slots__ = ("waiting",)
 
@@ -32,13 +32,13 @@ class DurabilityWaiters:
         self.waiting: list[tuple[FromCall, asyncio.Future[None]]] = []
 
     def add(self, command: FromCall) -> asyncio.Future[None]:
-        """Return what is done when a command has been written."""
+        """Return a future that is done when a command is durable."""
         told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.waiting.append((command, told))
         return told
 
     def tell(self, written: list[cmd.AnyCommand], calls: dict[str, CallOut]) -> None:
-        """Tell those whose command was among some that they can go on, if anybody still waits for their call."""
+        """Wake the calls whose commands were written; those that no longer count get `Superseded`."""
         for one in [one for one in self.waiting if any(one[0] is command for command in written)]:
             self.waiting.remove(one)
             command, told = one
@@ -51,7 +51,7 @@ class DurabilityWaiters:
                 told.set_exception(Superseded())
 
     def give_up(self) -> None:
-        """Tell all that nobody waits for their calls any more."""
+        """Wake all waiting calls with `Superseded`."""
         for _, told in self.waiting:
             if not told.done():
                 told.set_exception(Superseded())

@@ -1,7 +1,7 @@
-"""Events that have been acted upon and are not in the log yet, in workflows that are durable by the leg.
+"""Events that have taken effect and are not in the log yet, in workflows with leg durability.
 
-They wait in memory for the next thing that somebody outside can see: a pause point, a message, a command, a rest, the
-end; or for time to pass. If the instance dies before, the leg is repeated from what is in the log.
+They wait in memory until the execution does something visible (opens a pause point, sends a message, takes a command,
+rests, ends), or until some time has passed. If the instance dies first, the leg is repeated from the log.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Stretch:
 
 
 class LegBuffer:
-    """The events of one execution that wait, by the moments at which they happened."""
+    """The buffered events of one execution, grouped by the moment at which they happened."""
 
     __slots__ = ("_stretches", "count", "size")
 
@@ -37,7 +37,7 @@ class LegBuffer:
         self._stretches: list[_Stretch] = []
 
     def add(self, at: int, events: list[AnyEvent]) -> None:
-        """Keep events for later; those of one moment go together."""
+        """Buffer events; those of one moment go together."""
         encoded = encode_events(events)
         self.count += len(events)
         self.size += len(encoded)
@@ -48,7 +48,7 @@ class LegBuffer:
         stretch.parts.append(encoded[1:-1])
 
     def entries(self, seq: int) -> tuple[Entry, ...]:
-        """Return them as entries of the log, the first event of which has a number."""
+        """Return the buffered events as log entries, numbered from `seq` on."""
         found: list[Entry] = []
         for one in self._stretches:
             found.append(Entry(seq=seq, at=one.at, count=one.count, events=b"[" + b",".join(one.parts) + b"]"))
@@ -56,7 +56,7 @@ class LegBuffer:
         return tuple(found)
 
     def clear(self) -> None:
-        """Forget them: they are in the log."""
+        """Empty the buffer: its events are in the log."""
         self.count = self.size = 0
         self._stretches.clear()
 

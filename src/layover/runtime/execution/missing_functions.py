@@ -1,8 +1,8 @@
-"""Executions that need functions which an instance does not have: they wait, and nothing of them is lost.
+"""Executions that need node functions which this instance does not have: they wait, and lose nothing.
 
-A function may be missing because a newer release of a program has it, or because another instance does. No attempt is
-spent on finding out. The execution is given back, so that it takes nobody's place, with the names of what it needs:
-whoever has one of them takes it up at once, and nobody else is bothered with it.
+A function may be missing because only a newer release of the program, or another instance, has it. A missing function
+uses up no attempt. The execution is released together with the names of the missing node types: an instance that has
+one of them claims it at once, and other instances skip it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def missing_types(state: Execution, can_run: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the node types that are needed, if all that is left to do needs functions that are not there."""
+    """Return the missing node types, if every runnable node needs one of them."""
     counts, facts = state.counts.rows, state.facts
     if not counts["queued"] or counts["calls"] or facts.closed or facts.gate != "open" or state.queue.rows:
         return ()
@@ -25,6 +25,6 @@ def missing_types(state: Execution, can_run: Callable[[str], bool]) -> tuple[str
 
 
 def queued_types(state: Execution) -> tuple[str, ...]:
-    """Return the node types that calls wait for which have not started."""
+    """Return the node types of the queued calls."""
     found = {state.planned(name).calls for name, node in state.nodes.rows.items() if node.status == "queued"}
     return tuple(sorted(found))

@@ -1,7 +1,7 @@
-"""What executions want of each other, as rows of an outbox: written with the log of the one that wants it.
+"""Messages between executions, as rows of an outbox: each is written in the same append as the events that cause it.
 
-A message is known by its sender, the number of the event that it comes from, and its destination. Most carry a command
-for another execution, named by its kind; the others have names of their own.
+A message is identified by its sender, the number of the event that causes it, and its destination. Most carry a command
+for another execution and have its kind; the others have kinds of their own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OWN_FOR: Final = 1_000
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """A child that its parent wants to be started; with a point it is waited for there."""
+    """Start a child; with a `point`, the parent waits for it there."""
 
     workflow: str
     version: int | None = None
@@ -48,7 +48,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scanning(msgspec.Struct, frozen=True, kw_only=True):
-    """A point that wants to know which signals have come since a moment."""
+    """Find the signals for a point that arrived since a moment."""
 
     point: str
     signals: tuple[tuple[str, str], ...]
@@ -56,7 +56,7 @@ class Scanning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def messages_of(state: Execution, effects: Iterable[Effect], now: int, priority: int) -> tuple[Message, ...]:
-    """Return what effects ask of other executions, for the outbox of this one; children have its priority."""
+    """Return the messages that effects send to other executions; children inherit the priority."""
     sender = state.facts.id
     return tuple(
         Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + OWN_FOR)
@@ -67,13 +67,13 @@ def messages_of(state: Execution, effects: Iterable[Effect], now: int, priority:
 
 
 def admit_message(wish: Wish, n: int, due_at: int) -> Message:
-    """Return the message by which an execution asks to begin."""
+    """Return the message by which an execution asks its limits for admission."""
     id_ = wish.execution_id
     return Message(sender=id_, n=n, destination=id_, kind=ADMIT, body=msgspec.json.encode(wish), due_at=due_at)
 
 
 def free_message(execution_id: str, n: int, now: int) -> Message:
-    """Return the message by which an execution that is closed gives back what it held."""
+    """Return the message by which a closed execution gives back its limit slots."""
     due_at = now + OWN_FOR
     return Message(sender=execution_id, n=n, destination=execution_id, kind=FREE, body=b"", due_at=due_at)
 
@@ -81,7 +81,7 @@ def free_message(execution_id: str, n: int, now: int) -> Message:
 def _written(
     state: Execution, effect: StartChild | TellChild | TellParent | Scan, priority: int
 ) -> tuple[str, str, bytes]:
-    """Return where a message goes, its kind, and what is in it."""
+    """Return the destination, the kind and the body of a message."""
     match effect:
         case StartChild():
             start = Start(

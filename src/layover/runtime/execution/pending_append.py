@@ -1,4 +1,4 @@
-"""One decision on its way to the log, and what is decided again when it has to be."""
+"""A decision whose append is in flight, and the order of commands if it has to be made again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN = (
 
 
 class PendingAppend(NamedTuple):
-    """A decision: what it was made of, and what it leads to."""
+    """A decision: its commands, the events, and their effects."""
 
     tried: list[cmd.AnyCommand]
     events: list[AnyEvent]
@@ -29,13 +29,13 @@ class PendingAppend(NamedTuple):
 
 
 def in_order(tried: list[cmd.AnyCommand], commands: list[cmd.AnyCommand]) -> list[cmd.AnyCommand]:
-    """Return what is decided again with commands that came in: behind those sent before them, ahead of the rest."""
+    """Insert new commands behind those of the queue and before the inputs of this instance."""
     behind = max((index + 1 for index, one in enumerate(tried) if not isinstance(one, OWN)), default=0)
     return [*tried[:behind], *commands, *tried[behind:]]
 
 
 def last_pause(tried: list[cmd.AnyCommand]) -> int:
-    """Return the place of the last command that closes the gate: what goes before it in a step begins no call.
+    """Return the index of the last command that closes the gate: commands before it in a step begin no call.
 
     A call begins once its step is durable, and then so is the pause. The nodes are queued instead, until it is resumed.
     """

@@ -1,4 +1,4 @@
-"""What events do to the rows of pause points that others read: opened, moved on, or closed."""
+"""The rows of pause points that a step changes: opened, updated or closed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_POINTS = frozenset(kind for kind in get_args(ev.AnyEvent) if "point" in kind
 
 
 def point_changes(state: Execution, events: Sequence[ev.AnyEvent]) -> tuple[PointChange, ...]:
-    """Return the changes that bring the rows to what the state says; a point that came and went leaves no row."""
+    """Return the changes that bring the rows to the state; a point that opened and closed in one step has no row."""
     opened: set[str] = set()
     answered: set[str] = set()
     touched: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Logs read in slices: the event loop gets its turn after every few milliseconds of work.
+"""Replay of logs in slices: the event loop gets a turn after every few milliseconds of work.
 
-A log can have hundreds of thousands of events, and whoever reads it must not hold up everybody else. What cannot be
-divided because it is one call into C (a long entry, a large snapshot) is decoded in a thread.
+A log can have hundreds of thousands of events, and its reader must not hold up other executions. What cannot be divided
+because it is one call into C (a long entry, a large snapshot) is decoded in a thread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AT_ONCE: Final = 20_000  # events of logs that are loaded together
 
 
 async def state_from(loaded: Loaded, plan: Plan) -> CachedState:
-    """Return the state that a snapshot and the entries after it add up to."""
+    """Replay a snapshot and the entries after it into a state."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
     state, snapshot_seq = Execution(plan), -1
     if loaded.snapshot is not None:

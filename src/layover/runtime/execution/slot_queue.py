@@ -1,4 +1,4 @@
-"""The nodes of one execution that wait for a place, in the order in which they came, by their types."""
+"""The queued nodes of one execution that wait for a call slot, in order, by node type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SlotQueue:
-    """Who is next. It is made from the state and made again from it, so it can be behind but never wrong."""
+    """The order of queued nodes. It is derived from the state, so it can be stale but never wrong."""
 
     __slots__ = ("_names", "_state", "since")
 
@@ -27,7 +27,7 @@ class SlotQueue:
             self._names.setdefault(self._state.planned(name).calls, deque()).append(name)
 
     def types(self) -> list[str]:
-        """Return the types of which nodes wait."""
+        """Return the node types that have queued nodes."""
         if self._state.counts["queued"] and not self:  # one found no place after all, or they are just loaded
             self.add(name for name, node in self._state.nodes.rows.items() if node.status == "queued")
         return [node_type for node_type, names in self._names.items() if names]
@@ -43,14 +43,14 @@ class SlotQueue:
         return found
 
     def waits_until(self, longest: int) -> int | None:
-        """Return when an execution of which nothing is in flight has waited long enough here; None if it need not."""
+        """Return when an execution with nothing in flight has waited long enough to be released; None if it stays."""
         state = self._state
         if not self.since or not state.counts["queued"] or state.counts["calls"] or state.facts.gate != "open":
             return None
         return self.since + longest
 
     def clear(self) -> None:
-        """Forget the order: those that were taken out may not have started."""
+        """Forget the order: nodes that were taken out may not have started."""
         self._names.clear()
 
     def __bool__(self) -> bool:

@@ -1,7 +1,7 @@
-"""States of executions that have come to rest, so that the next leg need not read its log.
+"""A cache of the states of executions at rest, so that the next leg need not replay the log.
 
-Only states that are known to be durable come in here, and they are found again only if the log has not moved on: by its
-length and by the epoch of whoever wrote its end.
+Only durable states are cached. A cached state is used only while the log has the same length and the same epoch of its
+last writer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CachedState(NamedTuple):
-    """A state, and how much of the log it stands for."""
+    """A state, and the position in the log that it belongs to."""
 
     state: Execution
     last_seq: int
@@ -31,7 +31,7 @@ _PER_BYTE = 3
 
 
 class StateCache:
-    """The states that were used last, up to a number of bytes of memory."""
+    """The most recently used states, up to a number of bytes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -39,7 +39,7 @@ class StateCache:
         self.size = 0
 
     def put(self, execution_id: str, cached: CachedState) -> None:
-        """Keep a state, and let go of those that were not used for longest."""
+        """Cache a state, and evict the least recently used ones."""
         self._drop(execution_id)
         self._cached[execution_id] = cached
         self.size += _memory(cached)
@@ -48,7 +48,7 @@ class StateCache:
             self.size -= _memory(oldest)
 
     def take(self, head: Head) -> CachedState | None:
-        """Return a state that is still what the log says; it belongs to whoever took it."""
+        """Remove and return a state that still matches the log; the caller may change it."""
         cached = self._drop(head.execution_id)
         if cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch):
             return None
@@ -58,7 +58,7 @@ class StateCache:
         return execution_id in self._cached
 
     def peek(self, head: Head) -> CachedState | None:
-        """Return a state that is still what the log says, to be read at once: it stays here, for the next to take."""
+        """Return a state that still matches the log, for reading only: it stays in the cache."""
         cached = self._cached.get(head.execution_id)
         if cached is None or (cached.last_seq, cached.last_epoch) != (head.last_seq, head.last_epoch):
             return None

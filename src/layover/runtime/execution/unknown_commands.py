@@ -1,8 +1,8 @@
-"""Commands that this release cannot read: a newer one sent them, and an instance of that release goes on with them.
+"""Commands of a newer release that this one cannot read: an instance of that release goes on with the execution.
 
-The execution is given back with the kind of the command among what it misses, as if that were a type of node: whoever
-knows the kind takes it up at once, and nobody else is bothered with it more than once a minute. The body of a command
-may be unreadable although its kind is known; then only time can tell whether somebody else can read it.
+The execution is released with the kind of the command among its missing node types: an instance that knows the kind
+claims it at once, and other instances look at it once a minute at most. The body of a command may be unreadable
+although its kind is known; such an execution is retried later, since another instance may be able to read it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ READABLE: Final = frozenset(f"{_MARK}{kind.__name__}" for kind in get_args(AnyCo
 
 
 def mark_of(command: Command) -> str:
-    """Return what an execution misses that cannot go on for a command."""
+    """Return the missing type by which an execution waits for a release that can read a command."""
     return f"{_MARK}{command.kind}{'?' if knows_command(command.kind) else ''}"
 
 
 def kinds_in(missing: Iterable[str]) -> list[str]:
-    """Return the kinds of commands among what an execution misses."""
+    """Return the kinds of commands among the missing types of an execution."""
     return [one.removeprefix(_MARK).rstrip("?") for one in missing if one.startswith(_MARK)]

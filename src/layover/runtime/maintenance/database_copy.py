@@ -1,11 +1,11 @@
-"""A whole database moves into another one, open executions too; then both are held against each other.
+"""Copies a whole database into another one, open executions too, and compares the two.
 
-Nobody uses either of them meanwhile. Executions are written in the order of their ids, some at a time, each whole and
-in one transaction; what belongs to none of them follows. So a copy that was interrupted is always a first part
-of the source, and can be gone on with where it ended.
+No engine may use either of them meanwhile. Executions are written in the order of their ids, in batches, each whole and
+in one transaction; records that belong to no execution follow. So an interrupted copy is always a prefix of the source,
+and can be resumed.
 
-Nobody drives executions in the copy: what was driven is due there at once. Everything else is kept as it is, with the
-epoch too, so that whoever drove an execution before can never write to it again.
+No instance owns an execution in the copy: those that were active are due there at once. Everything else stays the same,
+also the epoch, so that the former owner of an execution can never write to it again.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _MOST_DIFFERENCES = 100
 
 
 class NotEmpty(LayoverError):  # noqa: N818 - it says what the target is
-    """A database that something could be copied into if there were nothing in it."""
+    """A target database that is not empty."""
 
     code = "not_empty"
 
 
 class NotACopy(LayoverError):  # noqa: N818 - it says what the target is not
-    """A database that holds something else than a first part of the source."""
+    """A target database that holds something else than a prefix of the source."""
 
     code = "not_a_copy"
 
@@ -57,7 +57,7 @@ class CannotBeKept(LayoverError):  # noqa: N818 - it says what of an execution i
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a copy has come; `executions` of a `total`, in this part of it."""
+    """How far a copy has come: `executions` of a `total`, in this part of it."""
 
     part: Literal["looking", "copying", "comparing"]
     executions: int
@@ -65,7 +65,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a copy is there already: all versions of it, and of the rest what comes first, up to the names here."""
+    """What an interrupted copy holds: its versions, and the last id of each kind that it has reached."""
 
     versions: frozenset[tuple[str, int]] = frozenset()
     execution: str = ""
@@ -73,7 +73,7 @@ class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """How much there is in a database."""
+    """The number of records in a database, by kind."""
 
     executions: int = 0
     open: int = 0
@@ -102,7 +102,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in a source, and where a target differs from it; of many differences the first ones."""
+    """The contents of a source, and the first differences of a target."""
 
     tally: Tally
     differences: tuple[Violation, ...]

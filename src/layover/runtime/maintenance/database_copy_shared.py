@@ -1,6 +1,6 @@
-"""What belongs to no execution, as it is copied: each kind page by page, in an order of its own.
+"""The records that belong to no execution, as they are copied: each kind page by page, in its own order.
 
-A copy that was interrupted holds the first part of each, so the name of the last one says where to go on.
+An interrupted copy holds a prefix of each kind, so the name of its last record says where to resume.
 """
 
 from __future__ import annotations

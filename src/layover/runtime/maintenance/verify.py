@@ -1,9 +1,9 @@
-"""The history checker: every law that can be checked from data, over a whole database, while it is in use or not.
+"""The history checker: checks every law that can be checked from data, over a whole database, even while it is in use.
 
-Nothing is written. Executions are gone through one by one, logs page by page, so that the memory it takes depends on
-the largest execution and not on how many there are. A log only grows, and a head is read together with its length: so
-both are held against each other whatever happens meanwhile. Pause points and commands are read beside them and count
-only if the head has not moved until they were.
+It writes nothing. Executions are checked one by one and logs page by page, so that its memory depends on the largest
+execution and not on their number. A log only grows, and a head is read together with its length: so the two can be
+compared whatever happens meanwhile. Pause points and commands are read after them, and count only if the head has not
+changed by then.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TRIES = 5
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
-    """A law that does not hold; without an execution it is about the database as a whole."""
+    """A broken law; without an execution it concerns the database as a whole."""
 
     code: str
     message: str
@@ -45,7 +45,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the checker has come; `moving` executions went on too fast to check their points and commands."""
+    """How far the checker has come; `moving` executions changed too fast to check their points and commands."""
 
     executions: int = 0
     events: int = 0

@@ -1,4 +1,4 @@
-"""What must hold of a log: read entry by entry, each event is held against what all before it add up to.
+"""The laws of a log: each event is checked against the state that the events before it add up to.
 
 A law is asked before its event is applied, since nothing may be applied that cannot have happened. The first law that
 does not hold ends the reading: what comes after a fault says nothing. What is kept meanwhile is the state, and the
@@ -43,7 +43,7 @@ _AT_WORK = frozenset({"ready", "scheduled", "queued", "running", "entered", "wai
 
 
 class Broken(NamedTuple):
-    """A law that does not hold, and a sentence about it."""
+    """A broken law, and a sentence about it."""
 
     code: str
     message: str

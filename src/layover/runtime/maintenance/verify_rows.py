@@ -1,4 +1,4 @@
-"""What must hold of everything that is derived from a log: the head, the commands, the pause points, the wake time."""
+"""The laws of everything derived from a log: the head, the commands, the pause points, the wake time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callbacks: what the receiver of a callback token reports, as a result, a failure or a sign of life."""
+"""Replies to callback nodes: a result, a failure or a heartbeat, by token or by pause point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_MESSAGE = 2_000
 
 
 class Callbacks(Signals):
-    """How an engine takes reports to callback nodes."""
+    """The operations of an engine that take replies to callback nodes."""
 
     async def call_back(self, token: str | None = None, output: object = None, *, point: str | None = None) -> None:
         """Give the reply that a callback node waits for.
@@ -64,7 +64,7 @@ class Callbacks(Signals):
         if point is None:
             wait = await store.token(hash_of(token)) if isinstance(token, str) else None
             if wait is None:
-                raise CallbackRefused("Nobody knows this token.", code="unknown_token")
+                raise CallbackRefused("This callback token is unknown.", code="unknown_token")
             point = wait.point
         row = await store.point(point) if is_point_id(point) else None
         if row is not None and row.point.kind != "callback":
@@ -89,7 +89,9 @@ class Callbacks(Signals):
 
 
 def _too_late() -> CallbackRefused:
-    return CallbackRefused("Nobody waits for this reply any more.", code="token_used")
+    return CallbackRefused(
+        "This callback is closed: it has a reply already, or its execution no longer waits.", code="token_used"
+    )
 
 
 def _told(message: str, token: str | None) -> str:

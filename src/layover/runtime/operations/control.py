@@ -1,8 +1,8 @@
-"""What people and operators do to executions: each is durable before it is answered, and taken at the next step.
+"""Operations of people and operators on executions: each is durable before it returns, and applied at the next step.
 
-What is asked again under the same `key`, by the same person, was asked once: whoever repeats it is told how things
-stand now. The `audit` entry of an act is written with it, and not again when it is only repeated. Whoever waits only
-`within` some limit until the execution has taken it may be told how things stand without it; it is taken all the same.
+An operation that the same person repeats under the same `key` counts once; the repeat returns the current state. The
+`audit` entry is written with the operation, and not again with a repeat. A caller that waits only `within` some time
+may get a state to which the operation is not applied yet; it is applied all the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REOPENING = ("key:retry:", "key:rewind:")
 
 
 class Act(NamedTuple):
-    """What goes with a command: how it is known again, what is written of it, and for how long it is waited for."""
+    """The options of an operation: its idempotency key, its audit entry, and how long to wait for it."""
 
     source: str = ""
     audit: AuditEntry | None = None
@@ -52,7 +52,7 @@ class Act(NamedTuple):
 
 
 class Control(Executions):
-    """What an engine lets people do."""
+    """The operations of an engine on executions and pause points."""
 
     async def pause(
         self,
@@ -211,7 +211,7 @@ class Control(Executions):
             return await self.get(row.execution_id)
         _check_open(row)
         if row.point.kind != "approval":
-            raise AnswerRefused("not_answerable", f"Nobody decides at a {row.point.kind}.")
+            raise AnswerRefused("not_answerable", f"A `{row.point.kind}` has no decision to delegate.")
         found = check_delegation(row.point.rules or ApprovalRules(), Person(by, roles), row.point.decisions, to)
         if isinstance(found, Refusal):
             raise AnswerRefused(found.code, found.message)
@@ -277,7 +277,7 @@ class Control(Executions):
             return
         if resumed or view.closed:  # else it is not taken yet
             self.instance.metrics.resume_errors += 1
-            raise WrongState("Somebody else was faster: it is not held any more.", view.status)
+            raise WrongState("Another caller resumed it first: it is no longer paused.", view.status)
 
     async def _send(self, execution_id: str, command: cmd.AnyCommand, act: Act) -> Execution:
         """Put a command into the queue of an open execution, and wait until it has been taken from there."""
@@ -317,7 +317,7 @@ class Control(Executions):
         wish = Claim(instance=instance.id, now=now, lease_until=lease_until, execution_id=head.execution_id)
         claims = await instance.store.claim(wish)
         if not claims.claimed:
-            raise WrongState("Somebody else is just reopening it.", head.status)
+            raise WrongState("Another caller is reopening it.", head.status)
         (claimed,) = claims.claimed
         try:
             if claimed.head.last_seq != cached.last_seq:

@@ -1,8 +1,8 @@
-"""A dry run: an execution played with given outputs and answers. Nothing is called, kept or waited for.
+"""A dry run: an execution simulated with given outputs and answers. Nothing is called, stored or waited for.
 
-What happens is what the engine decides; only the world outside is made up. A call, and an execution that is started,
-gives what was given for it, or nothing. Time passes by itself as long as a timer runs. What people and systems are to
-say is not made up: without an answer the run stands still there, and that is part of what it tells.
+The engine decides as always; only the outside world is simulated. A call or a child returns the output that was given
+for it, or null. Time advances to the next timer. Answers of people and of other systems are never invented: without
+one, the run stops there, and its result says so.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _MISSING: Final = object()
 
 
 class TooManySteps(LayoverError):  # noqa: N818 - it says what happened
-    """A dry run without an end in sight."""
+    """A dry run that exceeds the limit of steps."""
 
     code = "too_many_steps"
 
 
 class DryRun:
-    """One execution that is only played; `outputs` and `answers` are by context id, or by node id for all scopes."""
+    """One simulated execution; `outputs` and `answers` are by context id, or by node id for all scopes."""
 
     def __init__(
         self,

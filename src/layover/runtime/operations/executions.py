@@ -1,4 +1,4 @@
-"""Beginning executions, and asking what became of them."""
+"""Starts executions, waits for them, and lists them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _AT_REST = frozenset({"waiting", "paused"})
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be said about a new execution besides its input."""
+    """Options of a new execution, besides its input."""
 
     user: str | None = None
     tags: tuple[str, ...] = ()
@@ -72,14 +72,14 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StartRequest(NamedTuple):
-    """What a start that may have been made before asks for."""
+    """A start that may be a repeat: its key and its input."""
 
     key: str | None
     input: object
 
 
 class Executions(Queries):
-    """What an engine offers about single executions and lists of them."""
+    """The operations of an engine that start, wait for and list executions."""
 
     async def start(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -170,7 +170,10 @@ class Executions(Queries):
             except StoreUnavailable:  # it exists, and is asked for again by the message that it left for that
                 return outcome
             if admission.state == "rejected" and admission.name:  # without a name it was ended before it asked
-                raise LimitReached(f"As many as may already run as `{admission.name}`.", admission.holders)
+                raise LimitReached(
+                    f"`{admission.name}` is at its concurrency limit. Start it again when one finishes.",
+                    admission.holders,
+                )
         if held is not None:
             await starter.look_again(begun.active.id, held)
         return outcome

@@ -1,4 +1,4 @@
-"""Signals that systems outside send, by name and key."""
+"""Signals from other systems, by name and key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _log = logging.getLogger("layover.signals")
 
 
 class Delivered(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a signal: which executions were told of it; one that was known before is ignored."""
+    """The result of a delivery: the executions that matched; a `repeated` signal is ignored."""
 
     id: str
     matched: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Delivered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signals(Control):
-    """How an engine takes signals."""
+    """The operation of an engine that delivers signals."""
 
     async def deliver(
         self,

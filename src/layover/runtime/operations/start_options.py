@@ -1,4 +1,4 @@
-"""What is refused of the options that somebody gives for a new execution."""
+"""Validates the options of a new execution."""
 
 from __future__ import annotations
 

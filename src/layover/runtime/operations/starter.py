@@ -1,4 +1,4 @@
-"""How executions begin: at once, after a while, when a limit lets them, or because another one wants them to."""
+"""Creates executions: to start at once, after a delay, when their limits admit them, or as children."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BEHIND_ALL = 2**62
 
 
 class StartedExecution(NamedTuple):
-    """An execution that is being begun; with a wish, it starts when its limits let it."""
+    """An execution that is being created; with a `wish`, it starts when its limits admit it."""
 
     active: ActiveExecution
     wish: Wish | None = None
@@ -49,7 +49,7 @@ class StartedExecution(NamedTuple):
 
 
 class Starter:
-    """Begins executions."""
+    """Creates executions."""
 
     def __init__(self, store: Store, driver: Driver, plans: Plans) -> None:
         self._store = store

@@ -1,7 +1,7 @@
-"""Waiting for an execution, but not for ever: whoever waits for functions that nobody has is told so.
+"""Waits for an execution, but raises if it needs node functions that no instance has.
 
-An execution that needs them is durable and rests, and whoever has them takes it up. Where other instances run, one of
-them may have the functions and only be busy, so it is waited for.
+Such an execution is durable and rests; an instance that has the functions claims it. While other instances run, one of
+them may have the functions and only be busy, so the wait goes on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""For how long somebody waits for what an execution does by itself."""
+"""How long a caller waits until an execution has applied an operation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class WaitTimeout(NamedTuple):
-    """So many seconds, and no longer once `over` is set."""
+    """A number of seconds, cut short when `over` is set."""
 
     seconds: float
     over: asyncio.Event | None = None

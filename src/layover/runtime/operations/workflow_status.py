@@ -1,13 +1,13 @@
-"""How workflows stand: whether they may be started, and holding all executions of one at once.
+"""The status of workflows: whether they may be started, and the pause of all executions of one.
 
-A workflow is active unless something else is noted of it. An inactive one is not started by anybody; of a deleted one
-only what was begun before is left. What starts while a workflow is paused is held by an operator's pause from its
-beginning, whose reason says so: by that reason it is found when the workflow goes on.
+A workflow is active unless a status (a `Standing`) is stored for it. An inactive one cannot be started; of a deleted
+one only the executions that exist are left. An execution that starts while its workflow is paused is paused from the
+start, with a reason that names the workflow: by this reason it is found when the workflow is resumed.
 
-Pausing and resuming a workflow first notes how it stands, then sends commands to its executions. The store takes such
-a command only while the standing is the one that the sender has noted. So the commands of one pause or resume are all
-in the queues before the next is noted, and whoever comes next reads the queues as well as the states: the last standing
-that was noted is the one that its executions come to, however many instances do this at once.
+Pausing or resuming a workflow first stores its status, then sends commands to its executions. The store takes such a
+command only while the status is the one that the sender has stored. So all commands of one pause or resume are in the
+queues before the next status is stored, and the next sender reads the queues as well as the states: the executions end
+up as the last stored status says, however many instances change it at once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OPEN = ("pending", "running", "waiting", *_HELD)
 
 
 class WorkflowStatusChange(msgspec.Struct, frozen=True, kw_only=True):
-    """How a workflow stands, and how many of its executions were told; if there are `more`, another call goes on."""
+    """The status of a workflow, and how many executions got a command; if there are `more`, call again."""
 
     standing: Standing
     executions: int = 0
@@ -51,7 +51,7 @@ class WorkflowStatusChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkflowStatuses(Workflows):
-    """What an engine lets people do to whole workflows."""
+    """The operations of an engine on whole workflows."""
 
     async def standing(self, workflow: str) -> Standing:
         """Return how a workflow stands."""

@@ -1,4 +1,4 @@
-"""Registering: functions become node types, definitions become versions of workflows."""
+"""Registers functions as node types, and definitions as versions of workflows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Workflows(Opened):
-    """What an engine knows how to run."""
+    """The operations of an engine that register functions and workflows."""
 
     async def register(
         self,

@@ -1,4 +1,4 @@
-"""The queue of answers: those that an execution has, or is about to have, and has not gone on from yet."""
+"""The queue of answers that an execution has received, or is about to, and has not applied yet."""
 
 from __future__ import annotations
 

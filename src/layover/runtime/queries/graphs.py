@@ -1,6 +1,6 @@
-"""The graph of an execution, with what became of its nodes: that of the plan, containers and their bodies as well.
+"""The graph of an execution: the nodes of its plan, also those inside containers, with their status.
 
-A node of the plan is named by where it stands in it: `count:lines` is in the body of `lines`, `charge:checks.payment`
+A node is named by its position in the plan: `count:lines` is in the body of `lines`, `charge:checks.payment`
 in a branch of `checks`. The rounds of a loop are one and the same node here, however many there are.
 """
 

@@ -1,4 +1,4 @@
-"""The legs of an execution, told by its log: each is a stretch of work between two rests.
+"""The legs of an execution, derived from its log: each is the work between two rests.
 
 A closed execution begins a leg when it is reopened, so the leg before it ends with the end. Earlier releases recorded
 the start of that leg later, behind what the reopening led to, and as `woken` or `recovered`.

@@ -1,4 +1,4 @@
-"""Nodes and legs as logs tell of them, kept for a while: the next page of a long list need not read the log again."""
+"""A cache of nodes and legs derived from logs: the next page of a long list need not read the log again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PER_BYTE: Final = 3
 
 
 class LogView(NamedTuple):
-    """All that a log tells of nodes and legs up to its event `last_seq`, which was written in `last_epoch`."""
+    """The nodes and legs of a log up to its event `last_seq`, which was written in `last_epoch`."""
 
     nodes: list[NodeExecution]
     legs: list[Leg]
@@ -37,7 +37,7 @@ class LogView(NamedTuple):
 
 
 class LogViews:
-    """Reads logs, and keeps the views that were used last, up to a number of bytes of memory."""
+    """Reads logs, and caches the most recently used views, up to a number of bytes."""
 
     def __init__(self, store: Store, most: int) -> None:
         self._store = store

@@ -1,6 +1,6 @@
-"""What became of every node, told by the log: inputs, outputs, attempts, errors, and how long each took.
+"""The executions of every node, derived from the log: inputs, outputs, attempts, errors and durations.
 
-It is worked out when somebody asks, from events that are stored anyway, so that no step pays for it.
+They are derived on request from events that are stored anyway, so that no step pays for them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def node_executions(plan: Plan, entries: Iterable[tuple[int, ev.AnyEvent]]) -> l
 
 
 class Telling:
-    """What events tell of nodes, taken one after the other; `nodes` are those that were reached, in that order."""
+    """Derives node executions from events, one by one; `nodes` has those that were reached, in that order."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -1,4 +1,4 @@
-"""Asking what became of executions: how one stands, what it waits for, and what its log tells."""
+"""Queries about single executions: their state, their waits, and their log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOST_ASKED = 100  # executions that are asked for one answer, children included
 
 
 class Queries(WorkflowStatuses):
-    """What an engine tells about single executions, without changing anything."""
+    """The queries of an engine about single executions; none changes anything."""
 
     async def get(self, execution_id: str) -> Execution:
         """Return an execution as it is now."""

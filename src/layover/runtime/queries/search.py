@@ -1,7 +1,7 @@
-"""Finding executions by conditions: by those on inputs in the store, by all others in what their logs add up to.
+"""Finds executions by conditions: the store checks those on inputs, this module all others on replayed states.
 
-To load a log takes time, so one call looks only at so many candidates: it returns what it has found among them, and
-where to go on.
+Loading a log takes time, so one call examines a bounded number of candidates: it returns the matches among them, and a
+cursor for the next call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _log = logging.getLogger("layover")
 
 
 class SearchPage(msgspec.Struct, frozen=True):
-    """Executions that were found, newest first, and the cursor to go on behind; there is none if nothing is left."""
+    """Matching executions, newest first, and the cursor of the next page; None on the last page."""
 
     rows: tuple[ExecutionRow, ...]
     after: tuple[int, str] | None = None

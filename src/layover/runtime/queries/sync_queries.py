@@ -1,4 +1,4 @@
-"""What the engine tells, for programs that block: each method has the signature of the engine's own, and waits."""
+"""The queries of the engine for synchronous programs: each method has the engine's signature, and blocks."""
 
 from __future__ import annotations
 

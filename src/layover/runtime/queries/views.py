@@ -1,4 +1,4 @@
-"""An execution as a reader sees it: what the rows say, and what its state says."""
+"""The view of an execution that callers get, built from its rows and its state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WaitingOn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
-    """Which instance drives an execution, and until when nobody else does."""
+    """The instance that drives an execution, and until when no other can."""
 
     instance: str
     epoch: int

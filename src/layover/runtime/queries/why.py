@@ -1,4 +1,4 @@
-"""Why an execution stands still: what it waits for, since when, until when, and who can do something about it."""
+"""Explains why an execution waits: for what, since when, until when, and who can act on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is waited for; if that is another execution, `because` says what that one waits for."""
+    """One cause of waiting; if that is another execution, `because` has its reasons."""
 
     kind: str
     text: str
@@ -34,7 +34,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them, and a sentence."""
+    """All reasons, and a summary in one sentence."""
 
     summary: str
     reasons: tuple[Reason, ...] = ()
