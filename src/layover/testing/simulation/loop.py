@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVarTuple
 
 from layover.testing.simulation.handles import Ready, Timer
 from layover.testing.simulation.lives import LIFE, Lane
+from layover.testing.simulation.trace import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +130,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def _run_once(self) -> None:
         """Run callbacks until the loop is told to stop; let time pass whenever there is none."""
-        timers, busy, chance, tick = self._timers, self._busy, self._chance.random, self._trace.tick
+        timers, busy, chance = self._timers, self._busy, self._chance.random
+        trace, moment, word = self._trace, self._trace.moments.append, self._trace.word
         while not self._stopping:
             now = self._now
             if timers and timers[0][0] <= now:
@@ -140,7 +142,9 @@ class SimulatedLoop(base_events.BaseEventLoop):
                     able = [one for one in busy if one.stopped_until <= now]
                     break
             if not able:
-                self._now = max(now, self._next_moment())
+                while timers and timers[0][2].gone:
+                    heapq.heappop(timers)
+                self._now = max(now, timers[0][0] if timers and not busy else self._next_moment())
                 continue
             lane = able[0] if len(able) == 1 else able[int(chance() * len(able))]
             ready = lane.ready
@@ -152,9 +156,12 @@ class SimulatedLoop(base_events.BaseEventLoop):
             if handle.gone:
                 continue
             self._now = now = now + _A_STEP
-            self.steps += 1
-            tick(now, lane.name)
-            if self.steps > self._most_steps:
+            self.steps = steps = self.steps + 1
+            moment(now)
+            word(lane.name)
+            if not steps % AT_ONCE:
+                trace.digest()
+            if steps > self._most_steps:
                 self._goes_on_and_on(lane, handle.call)
             try:
                 handle.context.run(handle.call, *handle.args)
@@ -192,8 +199,6 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def _next_moment(self) -> float:
         moments = [lane.stopped_until for lane in self._busy]
-        while self._timers and self._timers[0][2].gone:
-            heapq.heappop(self._timers)
         if self._timers:
             moments.append(self._timers[0][0])
         if not moments:

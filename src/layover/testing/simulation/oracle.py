@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import Point
     from layover.nodes.context import CallContext
-    from layover.ports.records import Entry, Reserved
+    from layover.ports.records import Entry, Head, Reserved
     from layover.runtime.caller import CallOut
     from layover.runtime.outside import Delivered
     from layover.runtime.standings import WorkflowMoved
@@ -82,10 +82,6 @@ class Oracle:
         self.broken.setdefault(law, Broken(law, loop.time(), loop.steps, seen))
 
     # The tables
-
-    def owners(self) -> dict[str, str | None]:
-        """Return who owns what."""
-        return {id_: head.owner for id_, head in self._world.database.heads.items()}
 
     def log(self, id_: str) -> list[ev.AnyEvent]:
         """Return what is durable of an execution."""
@@ -191,11 +187,16 @@ class Oracle:
 
     # What an instance does
 
-    def claimed(self, life: Life, execution_id: str, owner: str | None) -> None:
-        """Look at a claim: nobody takes over what it drives itself."""
-        instance = life.instance
-        if instance is not None and owner == instance.id and (driven := instance.driver.driven.get(execution_id)):
-            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(driven.calls)} calls out")
+    def claimed(self, life: Life, before: Head) -> None:
+        """Look at a claim: nobody takes over what it drives itself.
+
+        Who tries to begin what exists already, since it was asked to a second time, does not drive that.
+        """
+        instance, id_ = life.instance, before.execution_id
+        if instance is None or before.owner != instance.id or (driven := instance.driver.driven.get(id_)) is None:
+            return
+        if driven.new is None or driven.epoch == before.epoch:
+            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {id_} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
