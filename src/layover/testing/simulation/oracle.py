@@ -190,12 +190,12 @@ class Oracle:
     def claimed(self, life: Life, before: Head) -> None:
         """Look at a claim: nobody takes over what it drives itself.
 
-        Who tries to begin what exists already, since it was asked to a second time, does not drive that.
+        Who tries to begin what an earlier try of its own has begun without its hearing of it does not drive that.
         """
         instance, id_ = life.instance, before.execution_id
         if instance is None or before.owner != instance.id or (driven := instance.driver.driven.get(id_)) is None:
             return
-        if driven.new is None or driven.epoch == before.epoch:
+        if driven.new is None or (driven.epoch, driven.lease_until) == (before.epoch, before.wake_at):
             self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {id_} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
