@@ -111,12 +111,22 @@ class SimulatedLoop(base_events.BaseEventLoop):
         """Have something called after a while."""
         return self.call_at(self._now + delay, callback, *args, context=context)
 
+    def ring(self, when: float, callback: Callable[[], object], later: Callable[[], float | None], most: int) -> Timer:
+        """Have something called at a moment; as long as there is a later one, at that, at most so many times."""
+        handle = Timer(when, callback, (), None)
+        handle.unless(later, most)
+        self._add(handle)
+        return handle
+
     async def sleep_while(self, idle: Callable[[], bool], seconds: float, most: int) -> None:
         """Sleep; at the end, if that is so, do so again without a step, at most so many times."""
         rings: asyncio.Future[None] = self.create_future()
-        handle = Timer(self._now + seconds, rings.set_result, (None,), None)
-        handle.unless(idle, seconds, most)
-        self._add(handle)
+        handle = self.ring(
+            self._now + seconds,
+            lambda: rings.set_result(None),
+            lambda: handle.at + seconds if idle() else None,
+            most,
+        )
         try:
             await rings
         finally:

@@ -145,10 +145,9 @@ class World:
         self._choose_functions(life)
         while True:
             wire = self._wires[life] = Wire(self, life)
+            machine = SimulatedMachine(life, self.chance)
             engine = Engine(
-                cast("Store", wire),
-                settings=self.mixture.settings,
-                machine=SimulatedMachine(life, self.chance),
+                cast("Store", wire), settings=self.mixture.settings, clock=machine.clock(), machine=machine
             )
             try:
                 await engine.__aenter__()
