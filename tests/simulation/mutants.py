@@ -75,6 +75,7 @@ async def _just_waited_for(_self: critical.CriticalSections, section: Any) -> An
 
 _OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
 _HAS_LEASE = "driven.has_lease() and "
+_IS_SHUT = " or driven.is_shut"
 
 AREAS: dict[str, dict[str, list[Change]]] = {
     "leases": {
@@ -143,7 +144,8 @@ AREAS: dict[str, dict[str, list[Change]]] = {
     },
     "gate": {
         "what is decided before a pause in one step makes calls *": [
-            _edited(driven.Driven, "_decide", ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"))
+            _edited(driven.Driven, "_decide", ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0")),
+            _edited(caller.Caller, "_may_make", (_IS_SHUT, "")),  # which would keep them back, too
         ],
     },
     "recovery": {
@@ -273,7 +275,7 @@ class Unnoticed(NamedTuple):
 # Tried by `python tools/break_runtime.py --unnoticed`: one that is noticed by then belongs above.
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
-        [_edited(caller.Caller, "_may_make", (" or driven.is_shut", ""))],
+        [_edited(caller.Caller, "_may_make", (_IS_SHUT, ""))],
         "a pause has to come in the milliseconds in which a lease is regained: see tests/runtime/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(

@@ -361,12 +361,12 @@ class Driver:
     def put_off(self, driven: Driven, after: int = _RETRY_LATER) -> None:
         """Give back an execution that cannot be gone on with; it is looked at again, in case the cause goes away."""
         driven.drop()
-        self._soon(self._release_for_later([driven.lease], after))
+        self._soon(self._release_for_later([_unchanged(driven)], after))
 
     def hold_back(self, driven: Driven, command: Command) -> None:
         """Give back an execution that has a command which this release cannot read: it is for whoever can."""
         driven.drop()
-        self._soon(self._release_for_later([driven.lease], _RETRY_LATER, (mark_of(command),)))
+        self._soon(self._release_for_later([_unchanged(driven)], _RETRY_LATER, (mark_of(command),)))
 
     async def unclaim(self, claimed: Claimed, wake_at: int | None) -> None:
         """Give back what was claimed and not gone on with; it is due at a moment."""
@@ -494,6 +494,11 @@ def _lease(claimed: Claimed) -> Lease:
     """Return the lease on what is not driven yet: whoever drives it has to know what it has lost."""
     head = claimed.head
     return Lease(execution_id=head.execution_id, epoch=head.epoch, takeovers=head.takeovers)
+
+
+def _unchanged(driven: Driven) -> Lease:
+    """Return the lease on what is given back without progress: what it has lost before is not made good by that."""
+    return replace(driven.lease, takeovers=driven.takeovers)
 
 
 def _found(loaded: Loaded | None, execution_id: str) -> Loaded:
