@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from layover.core.engine.answers import reserve
 from layover.nodes.journal import Journal
 from layover.runtime import beginning, caller, commit_retrier, plans, switchboard
-from layover.stores.memory import claims, limits, signals
+from layover.stores.memory import claims, limits, signals, store
 from layover.stores.memory import commands as command_queue
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("LIVENESS",), ("signalled",), [(switchboard.Switchboard, "scan", _nothing_was_before)], {}
     ),
     "a callback takes every reply": LawMutant(
-        ("CALLBACK_ONCE",), ("called_back",), [(command_queue, "enqueue", _callbacks_are_new)], {"rash": 0.8}
+        ("CALLBACK_ONCE",), ("called_back",), [(store, "enqueue", _callbacks_are_new)], {"rash": 0.8}
     ),
     "a form takes every answer": LawMutant(
         ("ANSWER_ONCE",), ("steps",), [(command_queue, "reserve", _is_always_open)], {"rash": 0.8}
@@ -110,7 +110,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
     ),
     "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limits, "_has_room", lambda *_: True)], {}),
     "a rate is never used up": LawMutant(
-        ("LIMIT_HOLDS",), ("rated",), [(limits, "reserved", lambda _rate, _used, now: (now, now * 1000))], {}
+        ("LIMIT_HOLDS",), ("rated",), [(limits, "reserve_rate", lambda _rate, _used, now: (now, now * 1000))], {}
     ),
     "a child is another each time": LawMutant(
         ("CHILD_ONCE",), ("family",), [(beginning.Beginning, "begin_child", _another_child)], {"lost_replies": 0.1}

@@ -31,7 +31,7 @@ from layover.runtime import (
     service,
     standings,
 )
-from layover.stores.memory import appends, claims, commands, limits, outbox, signals
+from layover.stores.memory import appends, claims, commands, limits, outbox, signals, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -241,7 +241,7 @@ AREAS: dict[str, dict[str, list[Change]]] = {
     "answers": {
         "a point takes a second answer": [
             _edited(
-                commands,
+                store,
                 "take_answer",
                 ("change_point(db, found.execution_id, now, ChangedPoint(point=point))", "pass"),
             )
@@ -317,7 +317,7 @@ UNNOTICED: dict[str, Unnoticed] = {
     ),
     "a resumed workflow leaves executions paused *": Unnoticed(
         [
-            _edited(commands, "enqueue", (" and db.standings.get(standing.workflow) != standing", " and False")),
+            _edited(store, "enqueue", (" and db.standings.get(standing.workflow) != standing", " and False")),
             _edited(standings, "_has_unread", ("head.commands_done < head.commands_seq", "False")),
         ],
         "no workflow is paused and resumed at once, and operators resume what is held in the end; "

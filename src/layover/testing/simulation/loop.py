@@ -141,7 +141,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
     def _run_once(self) -> None:
         """Run callbacks until the loop is told to stop; let time pass whenever there is none."""
         timers, busy, chance = self._timers, self._busy, self._chance.random
-        trace, moment, word = self._trace, self._trace.moments.append, self._trace.word
+        moment, word = self._trace.moments.append, self._trace.word
         while not self._stopping:
             now = self._now
             if timers and timers[0][0] <= now:
@@ -152,9 +152,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
                     able = [one for one in busy if one.stopped_until <= now]
                     break
             if not able:
-                while timers and timers[0][2].gone:
-                    heapq.heappop(timers)
-                self._now = max(now, timers[0][0] if timers and not busy else self._next_moment())
+                self._now = max(now, self._next_moment())
                 continue
             lane = able[0] if len(able) == 1 else able[int(chance() * len(able))]
             ready = lane.ready
@@ -169,10 +167,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
             self.steps = steps = self.steps + 1
             moment(now)
             word(lane.name)
-            if not steps % AT_ONCE:
-                trace.digest()
-            if steps > self._most_steps:
-                self._goes_on_and_on(lane, handle.call)
+            if not steps % AT_ONCE or steps > self._most_steps:
+                self._look_at(lane, handle.call)
             try:
                 handle.context.run(handle.call, *handle.args)
             except (SystemExit, KeyboardInterrupt):
@@ -180,8 +176,12 @@ class SimulatedLoop(base_events.BaseEventLoop):
             except BaseException as error:  # noqa: BLE001 - as the loop of the standard library does
                 self.call_exception_handler({"message": f"Exception in callback {handle!r}", "exception": error})
 
-    def _goes_on_and_on(self, lane: Lane, callback: Any) -> None:
-        """Look who still makes steps, and end the run."""
+    def _look_at(self, lane: Lane, callback: Any) -> None:
+        """Take steps into the hash; look who still makes some beyond the most, and end the run."""
+        if not self.steps % AT_ONCE:
+            self._trace.digest()
+        if self.steps <= self._most_steps:
+            return
         task = getattr(callback, "__self__", None)
         of = task.get_coro() if isinstance(task, asyncio.Task) else callback
         self._last[f"{getattr(of, '__qualname__', type(of).__name__)} of {lane.name or 'nobody'}"] += 1
@@ -208,9 +208,14 @@ class SimulatedLoop(base_events.BaseEventLoop):
             lane.ready.append(handle)
 
     def _next_moment(self) -> float:
+        timers = self._timers
+        while timers and timers[0][2].gone:
+            heapq.heappop(timers)
+        if timers and not self._busy:
+            return timers[0][0]
         moments = [lane.stopped_until for lane in self._busy]
-        if self._timers:
-            moments.append(self._timers[0][0])
+        if timers:
+            moments.append(timers[0][0])
         if not moments:
             raise Deadlocked("Nothing will ever happen again.")
         return min(moments)

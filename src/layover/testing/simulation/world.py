@@ -146,9 +146,7 @@ class World:
         while True:
             wire = self._wires[life] = Wire(self, life)
             machine = SimulatedMachine(life, self.chance)
-            engine = Engine(
-                cast("Store", wire), settings=self.mixture.settings, clock=machine.clock(), machine=machine
-            )
+            engine = Engine(cast("Store", wire), settings=self.mixture.settings, clock=machine.clock(), machine=machine)
             try:
                 await engine.__aenter__()
                 break
