@@ -222,8 +222,12 @@ class Oracle:
         id_, call = out.driven.id, out.call
         gate = [one for one in log if isinstance(one, _OF_GATE)]
         is_resumed = bool(gate) and not isinstance(gate[-1], ev.ExecutionPausing)
-        if id_ in self.held and gate and not is_resumed:
+        is_closed = bool(gate) and not is_resumed
+        if is_closed and id_ in self.held:
             self.breaks("PAUSE_HOLDS", f"{where} after its pause was told")
+        head = self._world.database.heads[id_]
+        if is_closed and out.driven.epoch == head.epoch and not self._is_by_leg(id_):
+            self.breaks("PAUSE_HOLDS", f"{where} after its pause was written: anybody may have been told")
         info = self._world.database.infos[id_]
         since = self._held_workflows.get(info.workflow)
         if since is not None and info.created_at > since + _STANDINGS_COUNT and not is_resumed:
