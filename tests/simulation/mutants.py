@@ -71,6 +71,7 @@ async def _just_waited_for(_self: critical_sections.CriticalSections, section: A
 
 _OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
 _HAS_LEASE = "active.has_lease() and "
+_IS_SHUT = " or active.is_shut"
 
 AREAS: dict[str, dict[str, list[Change]]] = {
     "leases": {
@@ -149,7 +150,8 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 active_execution.ActiveExecution,
                 "_decide",
                 ("held = last_pause(tried) if len(tried) > 1 else 0", "held = 0"),
-            )
+            ),
+            _edited(node_runner.NodeRunner, "_may_make", (_IS_SHUT, "")),  # which would keep them back, too
         ],
     },
     "recovery": {
@@ -279,7 +281,7 @@ class Unnoticed(NamedTuple):
 # Tried by `python tools/break_runtime.py --unnoticed`: one that is noticed by then belongs above.
 UNNOTICED: dict[str, Unnoticed] = {
     "a pause that comes while a lease is renewed stops nothing *": Unnoticed(
-        [_edited(node_runner.NodeRunner, "_may_make", (" or active.is_shut", ""))],
+        [_edited(node_runner.NodeRunner, "_may_make", (_IS_SHUT, ""))],
         "a pause has to come in the milliseconds when a lease is regained: see tests/runtime/dispatch/test_leases.py",
     ),
     "a call begins whose end is on its way *": Unnoticed(

@@ -9,7 +9,7 @@ import pytest
 
 from layover.ports.records import Claim, Head, Message
 from layover.stores.memory.database import MemoryDatabase
-from layover.testing.simulation.idle import finds_nothing
+from layover.testing.simulation.idle import finds_nothing, until_due
 from layover.testing.simulation.loop import Endless, SimulatedLoop
 from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.put_off import PutOff
@@ -84,6 +84,26 @@ def test_a_look_at_what_is_there_travels() -> None:
     database.outbox["x", 1, "y"] = Message(sender="x", n=1, destination="y", kind="Report", body=b"{}", due_at=NOW)
     assert not finds_nothing(database, "outbox", (NOW, 10))
     assert not finds_nothing(database, "commit", ([],))
+
+
+@pytest.mark.parametrize(
+    ("fields", "wait"),
+    [
+        ({"wake_at": None}, 500),
+        ({"wake_at": NOW + 900}, 500),
+        ({"wake_at": NOW + 200, "owner": "other"}, 200),
+        ({"wake_at": NOW}, 0),
+        ({"wake_at": None, "missing": ("work",)}, 0),
+        ({"wake_at": NOW + 300, "missing": ("work",), "owner": "other"}, 300),
+    ],
+)
+def test_nobody_looks_before_something_is_due(fields: dict[str, object], wait: int) -> None:
+    assert until_due(MemoryDatabase(heads={"x": head(**fields)}, clock=lambda: NOW), 500) == wait
+
+
+def test_messages_and_signals_that_are_left_are_looked_for_at_once() -> None:
+    assert until_due(MemoryDatabase(clock=lambda: NOW), 500) == 500
+    assert until_due(MemoryDatabase(undispatched={"s"}, clock=lambda: NOW), 500) == 0
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,16 @@ class Function(msgspec.Struct, frozen=True):
         return {self.whole: given}
 
 
+_of_classes: dict[type, Function] = {}  # what is known of their objects
+
+
 class Registry:
     """The functions that this instance can run."""
 
     def __init__(self) -> None:
         self.threaded: set[str] = set()  # the node types whose functions are not async: a call of them needs a thread
         self._functions: dict[str, Function] = {}
+        self._names: frozenset[str] = frozenset()
         self._probes: dict[str, Function] = {}
 
     def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
@@ -111,13 +115,25 @@ class Registry:
     def put(self, known: str, described: Function) -> None:
         """Make a function a node type that is described already: in a simulation many engines have the same ones."""
         self._functions[known] = described
+        self._names = frozenset(self._functions)
         (self.threaded.discard if described.is_async else self.threaded.add)(known)
         self._probes.pop(known, None)
+
+    def add_object(self, function: AnyFunction, known: str) -> None:
+        """Make an object a node type whose class says all that is to be known: that is worked out once."""
+        described = _of_classes.get(type(function))
+        if described is None:
+            described = _of_classes[type(function)] = _describe(known, function)
+        self.put(known, msgspec.structs.replace(described, name=known, function=function))
 
     def add_probe(self, node_type: str, function: AnyFunction) -> None:
         """Have a function tell whether a call of a node type that was lost had its effect; it is given the same."""
         self.find(node_type)
-        self._probes[node_type] = _describe(node_type, function, is_probe=True)
+        self.put_probe(node_type, _describe(node_type, function, is_probe=True))
+
+    def put_probe(self, node_type: str, described: Function) -> None:
+        """Take a probe that is described already."""
+        self._probes[node_type] = described
 
     def find(self, node_type: str) -> Function:
         """Return the function of a node type."""
@@ -139,7 +155,7 @@ class Registry:
 
     def names(self) -> frozenset[str]:
         """Return the node types that can be run here."""
-        return frozenset(self._functions)
+        return self._names
 
     def parameters(self) -> dict[str, Parameters | None]:
         """Return the node types that can be run here, each with what its function takes."""

@@ -59,7 +59,7 @@ class Engine(Callbacks):
         self._registry = Registry()
         may_reach = anywhere if self._settings.http_private else is_public
         self._http = HttpNode(self._settings.http_timeout, may_reach, self._machine.connect)
-        self._registry.add(self._http, "http")
+        self._registry.add_object(self._http, "http")
         for function in nodes:
             self._registry.add(function)
         for name, probe in (probes or {}).items():

@@ -41,7 +41,7 @@ class Ready(asyncio.Handle):
 class Timer(asyncio.TimerHandle):
     """Something to call at a moment."""
 
-    __slots__ = ("args", "at", "call", "context", "gone", "idle", "left", "period")
+    __slots__ = ("args", "at", "call", "context", "gone", "later", "left")
 
     def __init__(self, at: float, call: Callable[..., object], args: tuple[Any, ...], context: Context | None) -> None:
         self.at = at
@@ -51,16 +51,17 @@ class Timer(asyncio.TimerHandle):
         self.gone = False
         self.left = 0
 
-    def unless(self, idle: Callable[[], bool], period: float, most: int) -> None:
-        """Have it rung that much later instead, so many times at most, while whoever waits for it is idle."""
-        self.idle, self.period, self.left = idle, period, most
+    def unless(self, later: Callable[[], float | None], most: int) -> None:
+        """Have it rung at a later moment instead, so many times at most, while there is one."""
+        self.later, self.left = later, most
 
     def passes_over(self) -> bool:
-        """Return whether it rings later, because whoever waits for it is idle."""
-        if not self.left or not self.idle():
+        """Return whether it rings later, because whoever waits for it would do nothing now."""
+        moment = self.later() if self.left else None
+        if moment is None:
             return False
         self.left -= 1
-        self.at += self.period
+        self.at = moment
         return True
 
     def cancel(self) -> None:

@@ -34,6 +34,19 @@ def finds_nothing(database: MemoryDatabase, name: str, args: tuple[Any, ...]) ->
             return False
 
 
+def until_due(database: MemoryDatabase, most: int) -> int:
+    """Return after how many milliseconds something will be due, at most so many; 0 if something is now."""
+    if database.outbox or database.undispatched:
+        return 0
+    now, wait = database.clock(), most
+    for head in database.heads.values():
+        if head.wake_at is not None and head.wake_at < now + wait:
+            wait = head.wake_at - now
+        if wait <= 0 or (head.owner is None and head.missing):
+            return 0
+    return wait
+
+
 def _may_be_claimed(head: Head, claim: Claim) -> bool:
     if claim.execution_id is not None:
         return head.execution_id == claim.execution_id

@@ -10,7 +10,7 @@ LAWS = {
     "SIGNAL_ONCE": "A point takes a signal once; one that was told to an execution is not passed over by a deadline.",
     "CALLBACK_ONCE": "One reply to a callback is accepted, and it is in the log once unless the execution ended first.",
     "KEY_ONCE": "A key begins one execution, and who is told of it has given the same input.",
-    "PAUSE_HOLDS": "No call begins between a pause that was told and a resume.",
+    "PAUSE_HOLDS": "No call begins between a pause that was told, or could be, and a resume.",
     "DONE_ONCE": "No call begins for what the log has completed.",
     "RECORDED_ONCE": "What is recorded under a key is not done again.",
     "CALL_HAS_LEASE": "Who begins a call owns the execution.",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVarTuple
 
 from layover.testing.simulation.handles import Ready, Timer
 from layover.testing.simulation.lives import LIFE, Lane
+from layover.testing.simulation.trace import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,12 +111,22 @@ class SimulatedLoop(base_events.BaseEventLoop):
         """Have something called after a while."""
         return self.call_at(self._now + delay, callback, *args, context=context)
 
+    def ring(self, when: float, callback: Callable[[], object], later: Callable[[], float | None], most: int) -> Timer:
+        """Have something called at a moment; as long as there is a later one, at that, at most so many times."""
+        handle = Timer(when, callback, (), None)
+        handle.unless(later, most)
+        self._add(handle)
+        return handle
+
     async def sleep_while(self, idle: Callable[[], bool], seconds: float, most: int) -> None:
         """Sleep; at the end, if that is so, do so again without a step, at most so many times."""
         rings: asyncio.Future[None] = self.create_future()
-        handle = Timer(self._now + seconds, rings.set_result, (None,), None)
-        handle.unless(idle, seconds, most)
-        self._add(handle)
+        handle = self.ring(
+            self._now + seconds,
+            lambda: rings.set_result(None),
+            lambda: handle.at + seconds if idle() else None,
+            most,
+        )
         try:
             await rings
         finally:
@@ -129,7 +140,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def _run_once(self) -> None:
         """Run callbacks until the loop is told to stop; let time pass whenever there is none."""
-        timers, busy, chance, tick = self._timers, self._busy, self._chance.random, self._trace.tick
+        timers, busy, chance = self._timers, self._busy, self._chance.random
+        moment, word = self._trace.moments.append, self._trace.word
         while not self._stopping:
             now = self._now
             if timers and timers[0][0] <= now:
@@ -152,10 +164,11 @@ class SimulatedLoop(base_events.BaseEventLoop):
             if handle.gone:
                 continue
             self._now = now = now + _A_STEP
-            self.steps += 1
-            tick(now, lane.name)
-            if self.steps > self._most_steps:
-                self._goes_on_and_on(lane, handle.call)
+            self.steps = steps = self.steps + 1
+            moment(now)
+            word(lane.name)
+            if not steps % AT_ONCE or steps > self._most_steps:
+                self._look_at(lane, handle.call)
             try:
                 handle.context.run(handle.call, *handle.args)
             except (SystemExit, KeyboardInterrupt):
@@ -163,8 +176,12 @@ class SimulatedLoop(base_events.BaseEventLoop):
             except BaseException as error:  # noqa: BLE001 - as the loop of the standard library does
                 self.call_exception_handler({"message": f"Exception in callback {handle!r}", "exception": error})
 
-    def _goes_on_and_on(self, lane: Lane, callback: Any) -> None:
-        """Look who still makes steps, and end the run."""
+    def _look_at(self, lane: Lane, callback: Any) -> None:
+        """Take steps into the hash; look who still makes some beyond the most, and end the run."""
+        if not self.steps % AT_ONCE:
+            self._trace.digest()
+        if self.steps <= self._most_steps:
+            return
         task = getattr(callback, "__self__", None)
         of = task.get_coro() if isinstance(task, asyncio.Task) else callback
         self._last[f"{getattr(of, '__qualname__', type(of).__name__)} of {lane.name or 'nobody'}"] += 1
@@ -191,11 +208,14 @@ class SimulatedLoop(base_events.BaseEventLoop):
             lane.ready.append(handle)
 
     def _next_moment(self) -> float:
+        timers = self._timers
+        while timers and timers[0][2].gone:
+            heapq.heappop(timers)
+        if timers and not self._busy:
+            return timers[0][0]
         moments = [lane.stopped_until for lane in self._busy]
-        while self._timers and self._timers[0][2].gone:
-            heapq.heappop(self._timers)
-        if self._timers:
-            moments.append(self._timers[0][0])
+        if timers:
+            moments.append(timers[0][0])
         if not moments:
             raise Deadlocked("Nothing will ever happen again.")
         return min(moments)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.runtime.calls.threads import Threads, done
+from layover.runtime.clock import Clock
 from layover.runtime.machine import Machine
+from layover.testing.simulation.idle import until_due
 from layover.testing.simulation.lockstep import Lockstep, here
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
     from concurrent.futures import Future
     from random import Random
@@ -49,6 +52,10 @@ class SimulatedMachine(Machine):
         """Return bytes that the seed knows."""
         return self.chance.randbytes(count)
 
+    def clock(self) -> Clock:
+        """Return the clock of an engine in this life."""
+        return _SimulatedClock(self._life, self.running)
+
     async def pause(self, seconds: float, idle: Callable[[], bool]) -> None:
         """Pass over some rounds of a service that has nothing to do; as soon as it has, the next one comes in time."""
         await self._life.loop.sleep_while(idle, seconds, _MOST_PASSED_OVER)
@@ -68,6 +75,41 @@ class SimulatedMachine(Machine):
 
     def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
         """Renew nothing beside the event loop."""
+
+
+class _SimulatedClock(Clock):
+    """Whoever waits for something to be due, and would find that nothing is, waits on, now and then to no purpose."""
+
+    def __init__(self, life: Life, running: Callable[[], int]) -> None:
+        super().__init__(running)
+        self._life = life
+
+    async def wait(self, until: int, hinted: asyncio.Event) -> None:
+        """Return at a moment at which there may be something to do, or when somebody hints at it."""
+        loop = self._life.loop
+        moment = loop.time() + max(0, until - self.now()) / 1000
+        ringing = loop.ring(moment, hinted.set, self._later, _MOST_PASSED_OVER)
+        try:
+            await hinted.wait()
+        finally:
+            ringing.cancel()
+
+    def _later(self) -> float | None:
+        """Return when to look again, if nobody has anything to do for now: nothing is driven here, and nothing is due.
+
+        Whose line is cut, or who stands still, finds that out.
+        """
+        life = self._life
+        world, instance = life.world, life.instance
+        now = life.loop.time()
+        if instance is None or instance.driver.active or max(life.stopped_until, life.cut_until) > now:
+            return None
+        if max(life.deaf_until, world.down_until) > now:
+            return None
+        settings = world.mixture.settings
+        at_most = min(settings.poll, settings.outbox_poll)
+        wait = until_due(world.database, at_most)
+        return now + wait / 1000 if wait > 0 else None
 
 
 class _SimulatedThreads(Threads):

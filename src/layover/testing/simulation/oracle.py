@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import Point
     from layover.nodes.context import CallContext
-    from layover.ports.records import Entry, Reserved
+    from layover.ports.records import Entry, Head, Reserved
     from layover.runtime.calls.node_runner import CallOut
     from layover.runtime.operations.signals import Delivered
     from layover.runtime.operations.workflow_status import WorkflowStatusChange
@@ -82,10 +82,6 @@ class Oracle:
         self.broken.setdefault(law, Broken(law, loop.time(), loop.steps, seen))
 
     # The tables
-
-    def owners(self) -> dict[str, str | None]:
-        """Return who owns what."""
-        return {id_: head.owner for id_, head in self._world.database.heads.items()}
 
     def log(self, id_: str) -> list[ev.AnyEvent]:
         """Return what is durable of an execution."""
@@ -191,11 +187,16 @@ class Oracle:
 
     # What an instance does
 
-    def claimed(self, life: Life, execution_id: str, owner: str | None) -> None:
-        """Look at a claim: nobody takes over what it drives itself."""
-        instance = life.instance
-        if instance is not None and owner == instance.id and (driven := instance.driver.active.get(execution_id)):
-            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {execution_id} with {len(driven.calls)} calls out")
+    def claimed(self, life: Life, before: Head) -> None:
+        """Look at a claim: nobody takes over what it drives itself.
+
+        Who tries to begin what an earlier try of its own has begun without its hearing of it does not drive that.
+        """
+        instance, id_ = life.instance, before.execution_id
+        if instance is None or before.owner != instance.id or (driven := instance.driver.active.get(id_)) is None:
+            return
+        if driven.new is None or (driven.epoch, driven.lease_until) == (before.epoch, before.wake_at):
+            self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {id_} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins."""
@@ -221,8 +222,12 @@ class Oracle:
         id_, call = out.execution.id, out.call
         gate = [one for one in log if isinstance(one, _OF_GATE)]
         is_resumed = bool(gate) and not isinstance(gate[-1], ev.ExecutionPausing)
-        if id_ in self.held and gate and not is_resumed:
+        is_closed = bool(gate) and not is_resumed
+        if is_closed and id_ in self.held:
             self.breaks("PAUSE_HOLDS", f"{where} after its pause was told")
+        head = self._world.database.heads[id_]
+        if is_closed and out.execution.epoch == head.epoch and not self._is_by_leg(id_):
+            self.breaks("PAUSE_HOLDS", f"{where} after its pause was written: anybody may have been told")
         info = self._world.database.infos[id_]
         since = self._held_workflows.get(info.workflow)
         if since is not None and info.created_at > since + _STANDINGS_COUNT and not is_resumed:

@@ -52,7 +52,7 @@ class Promises:
         self._decisions: dict[tuple[str, str], _Accepted] = {}  # by point and person
         self._replies: dict[str, _Accepted] = {}  # by point
         self._signals: list[_Told] = []
-        self._ids: dict[str, None] = {}  # of signals that are taken
+        self._new: dict[str, None] = {}  # ids of signals that somebody was told are new
 
     def answered(self, point: str, key: str, data: object, taken: Reserved) -> None:
         """Take note that an answer is accepted; the same again under its key is the same."""
@@ -75,10 +75,14 @@ class Promises:
         self._replies[point] = _Accepted(execution_id, "", reply)
 
     def signalled(self, name: str, key: str, taken: Delivered) -> None:
-        """Take note that a signal is taken: under one id it is new once."""
-        if not taken.repeated and taken.id in self._ids:
-            self._oracle.breaks("SIGNAL_ONCE", f"the signal {taken.id} was taken twice")
-        self._ids[taken.id] = None
+        """Take note that a signal is taken: under one id it is new once.
+
+        Who repeats it may hear so before the first is told that it was new: its instance may have stood still.
+        """
+        if not taken.repeated:
+            if taken.id in self._new:
+                self._oracle.breaks("SIGNAL_ONCE", f"the signal {taken.id} was taken twice")
+            self._new[taken.id] = None
         self._signals += [_Told(id_, self._oracle.last_seq(id_), name, key) for id_ in taken.matched]
 
     # At the end

@@ -45,7 +45,9 @@ def _by_itself() -> Iterator[None]:
     """
     logger, of_loop = logging.getLogger("layover"), logging.getLogger("asyncio")
     before = logger.propagate, of_loop.level, gc.isenabled(), sys.unraisablehook
+    level = logger.level
     logger.propagate = False
+    logger.setLevel(logging.ERROR)  # nobody reads what is below
     of_loop.setLevel(logging.CRITICAL + 1)
     gc.disable()
     gc.freeze()  # what was there before is not looked through afterwards
@@ -61,5 +63,6 @@ def _by_itself() -> Iterator[None]:
         logging.disable(disabled)
         logger.propagate, collects, sys.unraisablehook = before[0], before[2], before[3]
         of_loop.setLevel(before[1])
+        logger.setLevel(level)
         if collects:
             gc.enable()

@@ -66,6 +66,8 @@ class Scenario:
         registry = Registry()
         for function in self.functions:
             registry.add(function)
+        for name, probe in self.probes.items():
+            registry.add_probe(name, probe)
         return registry
 
     def furnish(self, registry: Registry, *, without: str = "") -> None:
@@ -73,9 +75,9 @@ class Scenario:
         described = self._described
         for name in sorted(described.names() - {without}):
             registry.put(name, described.find(name))
-        for name, probe in self.probes.items():
+        for name in self.probes:
             if name != without:
-                registry.add_probe(name, probe)
+                registry.put_probe(name, described.find_probe(name))
 
     @cached_property
     def _read(self) -> dict[bytes, Plan]:

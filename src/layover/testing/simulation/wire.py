@@ -148,15 +148,15 @@ class Wire:
             return  # whoever would have decided is dead
         oracle, found = self._world.oracle, None
         error: Exception | None = fate.error
-        owners = oracle.owners() if name == "claim" else {}
+        before = dict(self._world.database.heads) if name == "claim" else {}
         try:
             found = _done_at_once(work())
         except Exception as raised:  # noqa: BLE001 - it belongs to whoever asked
             error = error or raised
         self._world.noted(self._life, name)
         if found is not None and not self._life.dead:
-            for one in found.claimed if owners else ():
-                oracle.claimed(self._life, one.head.execution_id, owners.get(one.head.execution_id))
+            for one in found.claimed if before else ():
+                oracle.claimed(self._life, before[one.head.execution_id])
         if name in _LIMITING:
             oracle.limits.look()
         loop = self._world.loop

@@ -145,11 +145,8 @@ class World:
         self._choose_functions(life)
         while True:
             wire = self._wires[life] = Wire(self, life)
-            engine = Engine(
-                cast("Store", wire),
-                settings=self.mixture.settings,
-                machine=SimulatedMachine(life, self.chance),
-            )
+            machine = SimulatedMachine(life, self.chance)
+            engine = Engine(cast("Store", wire), settings=self.mixture.settings, clock=machine.clock(), machine=machine)
             try:
                 await engine.__aenter__()
                 break
