@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from layover import Engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,3 +230,23 @@ def test_a_worker_is_told_all_that_is_wrong_before_it_starts(cli: Run, project: 
     code, out, err = cli("worker", "faulty.py", "flows:hello")
     assert (code, out) == (2, "")
     assert "faulty.py:flow: d.duration: `duration` cannot be '8'" in err
+
+
+def test_a_worker_registers_the_workflows_that_are_named(project: Path) -> None:
+    words = [sys.executable, "-uc", "from layover.cli.main import main; main()", "worker", "flows.py", "one:flow"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
+    with subprocess.Popen(words, cwd=project, env=kept, stdout=subprocess.PIPE, text=True) as worker:  # noqa: S603 - ours
+        assert worker.stdout is not None
+        try:
+            said = [worker.stdout.readline() for _ in range(4)]
+        finally:
+            worker.terminate()
+        worker.wait(30)
+    assert "  workflows:  hello, ask, one\n" in said
+    assert "  node types: greet, http, shout\n" in said
+
+    async def start() -> str:
+        async with Engine("sqlite:///layover.db") as engine:
+            return (await engine.start("ask", {}, wait="rest")).status
+
+    assert asyncio.run(start()) == "paused"

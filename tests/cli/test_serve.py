@@ -145,6 +145,19 @@ def test_the_first_start_makes_a_key_and_later_ones_do_not(folder: Path) -> None
         assert key not in server.printed
 
 
+def test_a_workflow_in_python_is_served_with_its_functions(folder: Path) -> None:
+    (folder / "double.py").write_text(
+        "from layover import Workflow, node\n@node\ndef twice(number: int) -> int: return 2 * number\n"
+        "flow = Workflow('double')\nflow.call('work', twice, input={'number': '${input.number}'})\n"
+    )
+    for words in (("double:flow", "flows/ask.yaml"), ("--workflows", "double.py", "--workflows", "flows/ask.yaml")):
+        with serving(folder, *words, LAYOVER_ADMIN_KEY="k" * 32) as server:
+            server.said("2 workflows: double, ask")
+            body = {"workflow": "double", "input": {"number": 4}, "wait": "10s"}
+            status, started = server.ask("POST", "/api/v1/executions", body, "k" * 32)
+            assert (status, started["output"]) == (200, 8)
+
+
 def test_it_answers_to_its_own_names_only(folder: Path) -> None:
     public = ("--public-url", "https://flows.example.org/here")
     with serving(folder, *public, LAYOVER_HOSTS="api.example.org, *.example.net") as server:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +35,20 @@ def test_the_demo_ends_well(tmp_path: Path) -> None:
     said = _run("demo.py", tmp_path)
     assert "exit code -9" in said
     assert said.splitlines()[-1].startswith("Nothing was lost, nothing was done twice")
+
+
+def test_the_expense_is_run_by_the_commands_that_it_names(tmp_path: Path) -> None:
+    program = shutil.copy(_EXAMPLES / "expense.py", tmp_path)
+    commands = [line.strip() for line in Path(program).read_text().splitlines() if line.startswith("    layover ")]
+    ended = []
+    for command in commands:
+        words = [sys.executable, "-c", "from layover.cli.main import main; main()", *shlex.split(command)[1:]]
+        ended.append(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False))  # noqa: S603 - ours
+    assert [one.returncode for one in ended] == [0, 0, 0, 0, 10, 0]
+    checked, _, drawn, small, large, inbox = (one.stdout for one in ended)
+    assert checked == "expense.py:flow: workflow `expense` is sound\n"
+    assert drawn.startswith("flowchart TD\n")
+    assert "40.00 to Ada" in small
+    assert "waits for a decision by role manager" in large
+    assert "400 for Ada?" in inbox
+    assert (tmp_path / "expense.svg").read_text().startswith("<svg ")
