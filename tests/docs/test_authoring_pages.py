@@ -22,7 +22,7 @@ def test_their_programs_run_and_print_what_they_show(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "page"}
+    names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(PAGES[name], "python"):
         exec(compile(block, f"{name}.md", "exec", dont_inherit=True), names)  # noqa: S102 - our own page
     assert capsys.readouterr().out == "".join(blocks(PAGES[name], ""))
