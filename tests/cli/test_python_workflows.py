@@ -165,6 +165,7 @@ def test_a_python_workflow_goes_on_by_the_command_that_is_told(cli: Run) -> None
         (":hello", "cannot be the name of a workflow."),
         ("package/inner:flow", "Did you mean `package/inner.py:flow`?"),
         ("package/inner.py:flow", "A file of a package is named as a module"),
+        ("asking.yaml:flow", "asking.yaml:flow: asking.yaml is no Python file."),
         ("flows", "A workflow in Python is named MODULE:WORKFLOW"),
         ("nodes.py", "nodes.py: there is no workflow in it."),
         ("nodes.py:calls", "this is no Workflow, but a list."),

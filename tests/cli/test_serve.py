@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shlex
 import signal
 import socket
@@ -150,11 +151,12 @@ def test_a_workflow_in_python_is_served_with_its_functions(folder: Path) -> None
         "from layover import Workflow, node\n@node\ndef twice(number: int) -> int: return 2 * number\n"
         "flow = Workflow('double')\nflow.call('work', twice, input={'number': '${input.number}'})\n"
     )
+    key = secrets.token_urlsafe(32)
     for words in (("double:flow", "flows/ask.yaml"), ("--workflows", "double.py", "--workflows", "flows/ask.yaml")):
-        with serving(folder, *words, LAYOVER_ADMIN_KEY="k" * 32) as server:
+        with serving(folder, *words, LAYOVER_ADMIN_KEY=key) as server:
             server.said("2 workflows: double, ask")
             body = {"workflow": "double", "input": {"number": 4}, "wait": "10s"}
-            status, started = server.ask("POST", "/api/v1/executions", body, "k" * 32)
+            status, started = server.ask("POST", "/api/v1/executions", body, key)
             assert (status, started["output"]) == (200, 8)
 
 

@@ -92,6 +92,8 @@ def _python_name(name: str) -> tuple[str, str]:
         return "", ""
     if not module or not attribute.isidentifier():
         raise Stop(f"{name}: `{attribute}` cannot be the name of a workflow.", hint=HOW_TO_NAME)
+    if not module.endswith(".py") and Path(module).is_file():
+        raise Stop(f"{name}: {module} is no Python file.", hint=HOW_TO_NAME)
     if not module.endswith(".py") and not all(part.isidentifier() for part in module.split(".")):
         guess = f" Did you mean `{module}.py:{attribute}`?" if is_file_name(module) else ""
         raise Stop(f"{name}: `{module}` cannot be the name of a module.{guess}", hint=HOW_TO_NAME)
