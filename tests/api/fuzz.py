@@ -27,7 +27,7 @@ import msgspec
 
 from layover.api.settings import ApiSettings
 from tests.api.harness import ADMIN_KEY, Api, served
-from tests.api.populated_server import furnish
+from tests.api.populated_server import populate
 from tests.runtime.harness import Held
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def fuzzed(folder: Path, *, examples: int, seed: int, only: str = "", phas
     """Serve a database with something in it, and ask everything of it that the document allows, and more."""
     work = Held()
     async with served(folder, work, settings=_SETTINGS) as api:
-        known = await furnish(api, work)
+        known = await populate(api, work)
         options = ["--max-examples", str(examples), "--seed", str(seed)]
         options += ["--include-path-regex", only] if only else []
         runs = [

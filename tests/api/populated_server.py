@@ -28,7 +28,7 @@ _PRINTS: Final = flow(
 )
 
 
-async def furnish(api: Api, work: Held) -> dict[str, dict[str, str]]:
+async def populate(api: Api, work: Held) -> dict[str, dict[str, str]]:
     """Have something there for every operation, and return what its path is filled in with."""
     await api.engine.register(_ORDER)
     await api.engine.start("order", _GIVEN, id=EXECUTION, wait="rest")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .disk import Disk
     from .line import Line
     from .record import Record
-    from .servers import Crew, Server
+    from .servers import Server, ServerProcesses
     from .wall_clock import WallClock
 
 _SECONDS = LEASE / 1000
@@ -33,7 +33,7 @@ class Faults:
 
     def __init__(  # noqa: PLR0913 - each is named where it is given
         self,
-        crew: Crew,
+        processes: ServerProcesses,
         record: Record,
         chance: Random,
         *,
@@ -42,7 +42,7 @@ class Faults:
         lines: list[Line],
         after_full: Callable[[], None],
     ) -> None:
-        self._crew = crew
+        self._processes = processes
         self._record = record
         self._chance = chance
         self._clock = clock
@@ -108,7 +108,7 @@ class Faults:
     def _begin(self, workflow: str, given: object) -> None:
         body = {"workflow": workflow, "input": given}
         key = f"{workflow}-{now()}"
-        reply = self._crew.until_answered(self._chance, "POST", "/api/v1/executions", body, key=key)
+        reply = self._processes.until_answered(self._chance, "POST", "/api/v1/executions", body, key=key)
         if reply is not None and reply[0] == 202:
             self._record.started(str(reply[1]["id"]), workflow)
         self.done[workflow] += 1
@@ -161,7 +161,7 @@ class Faults:
 
     def _silence_all(self) -> None:
         number = self._chance.randrange(len(self._lines))
-        begun, name = now(), self._crew.servers[number].name
+        begun, name = now(), self._processes.servers[number].name
         self._lines[number].fall_silent(for_new=True)
         time.sleep(self._chance.choice((0.3, 1.5)) * _SECONDS)
         self._lines[number].go_on()
@@ -169,4 +169,4 @@ class Faults:
         self.done["no line to the database"] += 1
 
     def _server(self) -> Server:
-        return self._chance.choice(self._crew.servers)
+        return self._chance.choice(self._processes.servers)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .record import Record
-    from .servers import Crew
+    from .servers import ServerProcesses
 
 CLOSED = ("completed", "failed", "cancelled")
 _SEEN_THROUGH = 120.0  # seconds; what takes longer is looked at again at the end
@@ -23,9 +23,11 @@ _SEEN_THROUGH = 120.0  # seconds; what takes longer is looked at again at the en
 class Person(threading.Thread):
     """Somebody who does one thing after another, chosen by chance."""
 
-    def __init__(self, crew: Crew, record: Record, folder: Path, seed: str, ended: threading.Event) -> None:
+    def __init__(
+        self, processes: ServerProcesses, record: Record, folder: Path, seed: str, ended: threading.Event
+    ) -> None:
         super().__init__(daemon=True)
-        self._crew = crew
+        self._processes = processes
         self._record = record
         self._flags = folder / "flags"
         self._chance = Random(seed)  # noqa: S311 - chance, not secrets
@@ -54,12 +56,12 @@ class Person(threading.Thread):
         id_ = self._start({"workflow": "ask", "input": {"ms": self._ms()}})
         if id_ is None or self._until(id_, "paused") != "paused":
             return
-        found = self._crew.until_answered(self._chance, "GET", f"/api/v1/approvals?execution_id={id_}")
+        found = self._processes.until_answered(self._chance, "GET", f"/api/v1/approvals?execution_id={id_}")
         items = found[1].get("items") if found is not None and found[0] == 200 else None
         if not isinstance(items, list) or not items:
             return
         path, key = f"/api/v1/approvals/{items[0]['id']}/approve", self._key()
-        taken = self._crew.until_answered(self._chance, "POST", path, {"comment": key}, key=key)
+        taken = self._processes.until_answered(self._chance, "POST", path, {"comment": key}, key=key)
         if taken is not None and taken[0] in (200, 201):
             with self._record.lock:
                 self._record.approved.add(id_)
@@ -87,7 +89,7 @@ class Person(threading.Thread):
         (self._flags / flag).touch()
         with self._record.lock:
             self._record.retried.add(id_)
-        self._crew.until_answered(self._chance, "POST", f"/api/v1/executions/{id_}/retry", {}, key=self._key())
+        self._processes.until_answered(self._chance, "POST", f"/api/v1/executions/{id_}/retry", {}, key=self._key())
         self._see_through(id_, but="failed")
 
     def _pause(self) -> None:
@@ -97,7 +99,9 @@ class Person(threading.Thread):
             return
         time.sleep(self._chance.uniform(0, 0.4))
         path = f"/api/v1/executions/{id_}"
-        reply = self._crew.until_answered(self._chance, "POST", f"{path}/pause", {"reason": "chaos"}, key=self._key())
+        reply = self._processes.until_answered(
+            self._chance, "POST", f"{path}/pause", {"reason": "chaos"}, key=self._key()
+        )
         begun = now()
         is_held = reply is not None and reply[0] == 200 and reply[1].get("status") in ("pausing", "paused")
         time.sleep(self._chance.uniform(0.1, 2))
@@ -110,7 +114,7 @@ class Person(threading.Thread):
         self._see_through(id_)
 
     def _resumed(self, path: str) -> bool:
-        reply = self._crew.until_answered(self._chance, "POST", f"{path}/resume", {}, key=self._key())
+        reply = self._processes.until_answered(self._chance, "POST", f"{path}/resume", {}, key=self._key())
         return reply is not None
 
     def _twice(self) -> None:
@@ -120,7 +124,7 @@ class Person(threading.Thread):
 
         def start(index: int) -> None:
             chance = Random(f"{key} {index}")  # noqa: S311 - chance, not secrets
-            reply = self._crew.until_answered(chance, "POST", "/api/v1/executions", body, key=key)
+            reply = self._processes.until_answered(chance, "POST", "/api/v1/executions", body, key=key)
             found[index] = self._acknowledged(reply, "pay")
 
         both = [threading.Thread(target=start, args=(index,)) for index in range(2)]
@@ -135,7 +139,7 @@ class Person(threading.Thread):
     # How it is done
 
     def _start(self, body: dict[str, object]) -> str | None:
-        reply = self._crew.until_answered(self._chance, "POST", "/api/v1/executions", body, key=self._key())
+        reply = self._processes.until_answered(self._chance, "POST", "/api/v1/executions", body, key=self._key())
         return self._acknowledged(reply, str(body["workflow"]))
 
     def _acknowledged(self, reply: tuple[int, dict[str, object]] | None, workflow: str) -> str | None:
@@ -157,7 +161,7 @@ class Person(threading.Thread):
         """Look until an execution has one of some statuses or is closed; return the last that it was told to have."""
         end, status = time.monotonic() + longest, ""
         while time.monotonic() < end:
-            reply = self._crew.ask(self._chance, "GET", f"/api/v1/executions/{id_}")
+            reply = self._processes.ask(self._chance, "GET", f"/api/v1/executions/{id_}")
             if reply is not None and reply[0] == 404:
                 self._record.problem(f"{id_} was acknowledged and is not found")
                 return ""

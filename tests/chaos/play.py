@@ -22,7 +22,7 @@ from .judge import Judge
 from .line import Line
 from .people import CLOSED, Person
 from .record import Record, entries
-from .servers import Crew, Server
+from .servers import Server, ServerProcesses
 from .wall_clock import WallClock
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def _play(plan: Plan, folder: Path, say: Callable[[str], None], left: ExitStack)
             lines.append(line)
             address = address.replace(f":{database.port}/", f":{line.port}/")
         servers.append(Server(number, lambda address=address: address, folder, clock.environment))  # type: ignore[misc]
-    crew = Crew(servers, record)
-    left.callback(crew.kill)
-    _register(crew, chance)
+    processes = ServerProcesses(servers, record)
+    left.callback(processes.kill)
+    _register(processes, chance)
     faults = Faults(
-        crew, record, chance, clock=clock, disk=disk, lines=lines, after_full=database.start_if_it_died
+        processes, record, chance, clock=clock, disk=disk, lines=lines, after_full=database.start_if_it_died
     )  # fmt: skip
     left.callback(faults.close)
-    people = [Person(crew, record, folder, f"{plan.seed} {number}", ended) for number in range(plan.people)]
+    people = [Person(processes, record, folder, f"{plan.seed} {number}", ended) for number in range(plan.people)]
     for can_be, what in (
         (clock.can_be_stepped, "clock steps: no C compiler"),
         (disk.can_be_full, "full disks: no mount"),
@@ -95,8 +95,8 @@ def _play(plan: Plan, folder: Path, say: Callable[[str], None], left: ExitStack)
     ended.set()
     for person in people:
         person.join()
-    ends = _settle(crew, record, chance, say)
-    crew.end()
+    ends = _settle(processes, record, chance, say)
+    processes.end()
     (folder / "faults").write_text("".join(f"{fault}\n" for fault in record.faults))
     judge = Judge(record, entries(folder / "calls"), ends)
     died = Counter(fault.kind for fault in record.faults)
@@ -105,29 +105,31 @@ def _play(plan: Plan, folder: Path, say: Callable[[str], None], left: ExitStack)
     return [*record.problems, *judge.findings(), *_verified(database.address)]
 
 
-def _register(crew: Crew, chance: Random) -> None:
+def _register(processes: ServerProcesses, chance: Random) -> None:
     for flow in FLOWS:
-        reply = crew.until_answered(chance, "POST", "/api/v1/workflows", flow)
+        reply = processes.until_answered(chance, "POST", "/api/v1/workflows", flow)
         if reply is None or reply[0] not in (200, 201):
             raise RuntimeError(f"{flow['name']} was not accepted: {reply}")
 
 
-def _settle(crew: Crew, record: Record, chance: Random, say: Callable[[str], None]) -> dict[str, dict[str, object]]:
+def _settle(
+    processes: ServerProcesses, record: Record, chance: Random, say: Callable[[str], None]
+) -> dict[str, dict[str, object]]:
     """Bring everything to its end: approve, resume and retry what waits for a person; return how each ended."""
     ends: dict[str, dict[str, object]] = {}
     until = time.monotonic() + _SETTLED
     while time.monotonic() < until and (open_ := [id_ for id_ in record.starts if not _is_over(ends.get(id_), record)]):
         for id_ in open_:
-            reply = crew.until_answered(chance, "GET", f"/api/v1/executions/{id_}", longest=30)
+            reply = processes.until_answered(chance, "GET", f"/api/v1/executions/{id_}", longest=30)
             if reply is not None and reply[0] == 200:
                 ends[id_] = reply[1]
                 record.told(reply[1])
-                _help(crew, chance, reply[1], record.starts[id_])
+                _help(processes, chance, reply[1], record.starts[id_])
         time.sleep(0.2)
     if still := [id_ for id_ in record.starts if not _is_over(ends.get(id_), record)]:
         say(f"{len(still)} are still open after {_SETTLED:.0f} s")
     for id_ in still[:5]:
-        reply = crew.until_answered(chance, "GET", f"/api/v1/executions/{id_}/why", longest=30)
+        reply = processes.until_answered(chance, "GET", f"/api/v1/executions/{id_}/why", longest=30)
         say(f"  {id_}: {reply}")
     return ends
 
@@ -140,19 +142,19 @@ def _is_over(end: dict[str, object] | None, record: Record) -> bool:
     return end["status"] in CLOSED and not (end["status"] == "failed" and end["id"] in record.retried)
 
 
-def _help(crew: Crew, chance: Random, execution: dict[str, object], workflow: str) -> None:
+def _help(processes: ServerProcesses, chance: Random, execution: dict[str, object], workflow: str) -> None:
     id_, status = execution["id"], execution["status"]
     if workflow == "poison":
         return
     if status == "paused" and workflow == "ask":
-        found = crew.until_answered(chance, "GET", f"/api/v1/approvals?execution_id={id_}")
+        found = processes.until_answered(chance, "GET", f"/api/v1/approvals?execution_id={id_}")
         items = found[1].get("items") if found is not None else None
         if isinstance(items, list) and items:
-            crew.until_answered(chance, "POST", f"/api/v1/approvals/{items[0]['id']}/approve", {})
+            processes.until_answered(chance, "POST", f"/api/v1/approvals/{items[0]['id']}/approve", {})
     elif status == "paused":
-        crew.until_answered(chance, "POST", f"/api/v1/executions/{id_}/resume", {})
+        processes.until_answered(chance, "POST", f"/api/v1/executions/{id_}/resume", {})
     elif status == "failed":
-        crew.until_answered(chance, "POST", f"/api/v1/executions/{id_}/retry", {})
+        processes.until_answered(chance, "POST", f"/api/v1/executions/{id_}/retry", {})
 
 
 def _verified(address: str) -> list[str]:

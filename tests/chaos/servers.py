@@ -69,7 +69,7 @@ class Server:
             self.process.send_signal(number)
 
 
-class Crew:
+class ServerProcesses:
     """So many servers, looked after by a thread of its own."""
 
     def __init__(self, servers: list[Server], record: Record) -> None:

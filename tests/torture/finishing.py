@@ -35,9 +35,9 @@ _EVER = 2**62
 class Finish:
     """Brings executions to their ends."""
 
-    def __init__(self, engine: Engine, deeds: RandomOperations, kindly: float) -> None:
+    def __init__(self, engine: Engine, operations: RandomOperations, kindly: float) -> None:
         self._engine = engine
-        self._deeds = deeds
+        self._operations = operations
         self._kindly = kindly
         self._places = asyncio.Semaphore(_AT_ONCE)
 
@@ -53,7 +53,7 @@ class Finish:
             await self._find_unexplained(left)
             left = await self._until(_STERNLY, self._cancel)
         if not left and not await self._has_sent_all():
-            self._deeds.problems.append("messages are left in the outbox, although all executions are closed")
+            self._operations.problems.append("messages are left in the outbox, although all executions are closed")
         return [row.head.execution_id for row in left]
 
     async def _store_answers(self) -> None:
@@ -81,7 +81,7 @@ class Finish:
         for row in suspects:
             found = await self._engine.instance.store.get(row.head.execution_id)
             if found is not None and found.head == row.head and not await self._reasons(found):
-                self._deeds.problems.append(f"{row.head.execution_id} stands still, and cannot say why")
+                self._operations.problems.append(f"{row.head.execution_id} stands still, and cannot say why")
 
     async def _until(
         self, seconds: float, help_on: Callable[[list[ExecutionRow]], Awaitable[None]]
@@ -120,7 +120,7 @@ class Finish:
 
     async def _do(self, name: str, deed: Callable[[], Awaitable[object]]) -> None:
         async with self._places:
-            await self._deeds.attempt(name, deed)
+            await self._operations.attempt(name, deed)
 
     async def _bring(self, row: PointRow) -> None:
         """Bring what a point waits for."""
@@ -128,7 +128,7 @@ class Finish:
         match point.kind:
             case "approval" | "form":
                 for by in PEOPLE:
-                    await self._do_quietly(partial(self._deeds.answer, row, by, approved=True))
+                    await self._do_quietly(partial(self._operations.answer, row, by, approved=True))
             case "signal":
                 for name, key in awaited_signals(point):
                     await self._engine.deliver(name, key, 1)
@@ -138,7 +138,7 @@ class Finish:
                 pass
 
     async def _do_quietly(self, deed: Callable[[], Awaitable[object]]) -> None:
-        await self._deeds.attempt("finish answer", deed)
+        await self._operations.attempt("finish answer", deed)
 
     async def _has_sent_all(self) -> bool:
         """Wait until nothing is on its way any more."""

@@ -48,9 +48,9 @@ class Journey(NamedTuple):
         return self.row.head.execution_id
 
 
-async def judge(store: Inspectable, world: World, deeds: RandomOperations) -> list[Finding]:
+async def judge(store: Inspectable, world: World, operations: RandomOperations) -> list[Finding]:
     """Return everything that is not as it must be."""
-    acknowledged, purged = deeds.acknowledged, deeds.purged
+    acknowledged, purged = operations.acknowledged, operations.purged
     found = [Finding(one.execution_id, f"verify: {one.code}: {one.message}") for one in await violations(store)]
     journeys = await read(store)
     found += (
@@ -62,7 +62,7 @@ async def judge(store: Inspectable, world: World, deeds: RandomOperations) -> li
     known = {id_: journey for id_, journey in journeys.items() if id_ not in purged}
     found += _check_calls(known, world)
     found += _check_values(known, world)
-    found += _check_promises(known, deeds.promised)
+    found += _check_promises(known, operations.promised)
     found += _check_families(journeys)
     found += _check_limits(journeys)
     found += _check_rates(journeys)

@@ -1,4 +1,4 @@
-"""One torture from beginning to end: workers and deeds for as long as asked, then all to their ends, then judged."""
+"""One torture from start to end: workers and operations for as long as asked, then all finish, then it is judged."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
 async def play(plot: Plot, folder: Path, say: Callable[[str], None]) -> list[str]:
     """Play it, and return what must not be, each as a text for people."""
     async with stage(plot.on, folder, Random(plot.seed + 3)) as place:  # noqa: S311 - it keeps no secret
-        crew = WorkerProcesses(folder, place, plot.processes, Random(plot.seed))  # noqa: S311 - as above
+        workers = WorkerProcesses(folder, place, plot.processes, Random(plot.seed))  # noqa: S311 - as above
         try:
-            problems = await _Play(plot, folder, say, crew, place).play()
+            problems = await _Play(plot, folder, say, workers, place).play()
         finally:
-            crew.kill_all()
+            workers.kill_all()
         if problems or plot.keep:
             await place.keep(folder)
         return problems
@@ -69,12 +69,12 @@ async def play(plot: Plot, folder: Path, say: Callable[[str], None]) -> list[str
 
 class _Play:
     def __init__(
-        self, plot: Plot, folder: Path, say: Callable[[str], None], crew: WorkerProcesses, place: Stage
+        self, plot: Plot, folder: Path, say: Callable[[str], None], workers: WorkerProcesses, place: Stage
     ) -> None:
         self._plot = plot
         self._folder = folder
         self._say = say
-        self._crew = crew
+        self._workers = workers
         self._stage = place
         self._world = World(folder)
         self._findings: list[Finding] = []
@@ -85,40 +85,40 @@ class _Play:
         chance = Random(self._plot.seed + 1)  # noqa: S311 - it keeps no secret
         engine = Engine(self._stage.address, settings=settings_of({"executions": 20}))
         async with engine:
-            deeds = RandomOperations(engine, self._world, self._plot.seed, chance, _FLOWS)
-            await deeds.register()
-            self._crew.fill()
-            await self._torture(engine, deeds, chance)
+            operations = RandomOperations(engine, self._world, self._plot.seed, chance, _FLOWS)
+            await operations.register()
+            self._workers.fill()
+            await self._torture(engine, operations, chance)
             self._say("no more is done to them; all are brought to their ends")
             filling = asyncio.create_task(self._keep_full())
-            left = await Finish(engine, deeds, self._plot.kindly).finish(self._say)
+            left = await Finish(engine, operations, self._plot.kindly).finish(self._say)
             filling.cancel()
             for id_ in left:
                 self._whys[id_] = (await engine.why(id_)).summary
                 self._findings.append(Finding(id_, "does not come to its end"))
-            await self._crew.end_all()
-        self._say(f"refused: {dict(deeds.refused)}")
-        await self._judge(deeds)
-        problems = [*deeds.problems, *self._crew.problems, *self._complaints()]
+            await self._workers.end_all()
+        self._say(f"refused: {dict(operations.refused)}")
+        await self._judge(operations)
+        problems = [*operations.problems, *self._workers.problems, *self._complaints()]
         return [*problems, *await self._told()]
 
     async def _keep_full(self) -> None:
         """Replace workers that find their end later, by such as do not."""
         while True:
-            self._crew.fill(mortal=False)
+            self._workers.fill(mortal=False)
             await asyncio.sleep(_FILL_EVERY)
 
-    async def _torture(self, engine: Engine, deeds: RandomOperations, chance: Random) -> None:
+    async def _torture(self, engine: Engine, operations: RandomOperations, chance: Random) -> None:
         """Do things to executions and to workers, until the time is over."""
         end = monotonic() + self._plot.seconds
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._until(end, self._plot.disturb_every, self._crew.disturb))
+            group.create_task(self._until(end, self._plot.disturb_every, self._workers.disturb))
             group.create_task(self._until(end, self._plot.disturb_stage_every, self._stage.disturb))
-            group.create_task(self._until(end, (_TELL_EVERY, _TELL_EVERY), lambda: self._tell(engine, deeds)))
+            group.create_task(self._until(end, (_TELL_EVERY, _TELL_EVERY), lambda: self._tell(engine, operations)))
             group.create_task(self._until(end, (_VERIFY_EVERY, _VERIFY_EVERY), self._verify))
-            group.create_task(self._until(end, (_LOOK_EVERY, _LOOK_EVERY), deeds.look_around))
+            group.create_task(self._until(end, (_LOOK_EVERY, _LOOK_EVERY), operations.look_around))
             for _ in range(_DEEDS_AT_ONCE):
-                group.create_task(self._until(end, (0.0, 0.25), deeds.do_something, chance))
+                group.create_task(self._until(end, (0.0, 0.25), operations.do_something, chance))
 
     async def _until(
         self, end: float, every: tuple[float, float], do: Callable[[], object], chance: Random | None = None
@@ -131,11 +131,12 @@ class _Play:
             except StoreUnavailable as error:  # one that was stopped held the file, or there is no server
                 self._say(f"the store did not answer: {error.message}")
 
-    async def _tell(self, engine: Engine, deeds: RandomOperations) -> None:
+    async def _tell(self, engine: Engine, operations: RandomOperations) -> None:
         counts = await engine.counts()
         told_counts = " ".join(f"{name}:{count}" for name, count in sorted(counts.items()))
         done = " ".join(
-            f"{name}:{count}" for name, count in sorted((deeds.done + self._crew.done + self._stage.done).items())
+            f"{name}:{count}"
+            for name, count in sorted((operations.done + self._workers.done + self._stage.done).items())
         )
         self._say(f"{told_counts} | {done}")
 
@@ -160,11 +161,11 @@ class _Play:
                     if journey is not None:
                         self._seen.append(f"{id_} when it was found: {journey.row.head}\n{told(journey)}")
 
-    async def _judge(self, deeds: RandomOperations) -> None:
+    async def _judge(self, operations: RandomOperations) -> None:
         async with self._read() as store:
-            self._findings += await judge(store, self._world, deeds)
+            self._findings += await judge(store, self._world, operations)
             counts = await store.counts()
-        self._say(f"judged {sum(counts.values())} executions: {counts}; purged {len(deeds.purged)}")
+        self._say(f"judged {sum(counts.values())} executions: {counts}; purged {len(operations.purged)}")
 
     def _complaints(self) -> list[str]:
         """Return what workers wrote about faults of the engine itself."""

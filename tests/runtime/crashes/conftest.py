@@ -6,7 +6,7 @@ import pytest
 
 from tests.servers.postgres import databases
 
-from .fork_server import nursery
+from .fork_server import fork_server
 from .world import POSTGRES, SQLITE, World
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nursery_closed() -> Iterator[None]:
+def fork_server_closed() -> Iterator[None]:
     """Leave nobody behind who begins processes."""
     yield
-    nursery.close()
+    fork_server.close()

@@ -45,7 +45,7 @@ class Await(msgspec.Struct, tag=True, frozen=True):
     stopped: bool
 
 
-class Nursery:
+class ForkServer:
     """The process that begins the others, itself begun when it is first needed."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Nursery:
         return self._line
 
 
-nursery = Nursery()
+fork_server = ForkServer()
 
 
 def _line_from(line: socket.socket, streams: list[int]) -> tuple[bytes, list[int]]:
