@@ -73,6 +73,25 @@ async def test_letting_go_of_an_execution_is_no_progress(tmp_path: Path) -> None
         assert await takeovers(engine, started.id) == 0
 
 
+async def test_letting_go_of_an_execution_counts_no_loss_a_second_time(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+    async with engine_on(clock.store(tmp_path), work, **HELD) as engine:
+        await engine.register(FLOW)
+        started = await engine.start("flow")
+        await work.begun()
+        engine.instance.driver.active[started.id].drop()
+        clock.skip(engine, FAR + 1_000)
+        for _ in range(3):
+            await work.begun()
+            assert engine.instance.driver.active[started.id].state.node("a").recoveries == 1
+            engine.instance.driver.active[started.id].let_go()
+            await until(engine, started.id, lambda head: head.owner is None)
+            clock.skip(engine, 1_000)
+        (await work.begun()).returns(1)
+        (await work.begun()).returns(2)
+        assert await engine.result(started.id) == [1, 2]
+
+
 async def test_a_suspect_waits_until_nothing_else_is_driven_and_is_then_driven_alone(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **HELD, recovery_backoff=1_000, suspect_alone=FAR) as engine:
