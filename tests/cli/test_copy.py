@@ -234,10 +234,10 @@ def test_a_target_of_an_older_release_is_left_alone(source: Path, tmp_path: Path
 _KILLED = """
 import os, signal, sys
 from layover.cli.main import main
-from layover.runtime import copying
+from layover.runtime.maintenance import database_copy
 from layover.stores.{kind} import {store}
 
-copying._EXECUTIONS_AT_ONCE = 3
+database_copy._EXECUTIONS_AT_ONCE = 3
 keep = {store}.keep
 left = {calls}
 
