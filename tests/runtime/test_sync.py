@@ -255,7 +255,7 @@ _PROGRAM = """
     flow.call("hang", hang)
     with SyncEngine("sqlite:///" + sys.argv[1], nodes=[hang], settings=Settings(grace={grace})) as engine:
         inner = engine._engine
-        caller = inner.instance.caller
+        caller = inner.instance.node_runner
         engine.register(flow)
         execution = engine.start("hanging")
         {body}
