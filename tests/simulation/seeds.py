@@ -19,16 +19,15 @@ _ROOT = Path(__file__).parents[2]
 _WITHOUT_GIT = 1_000_000
 _TWICE_EVERY = 50
 SHARES = 10  # in which the seconds are spent, so that the processes of the suite share them
-SECONDS = float(os.environ.get("LAYOVER_SIMULATION_SECONDS", "90"))  # for all of them together
+SECONDS = float(os.environ.get("LAYOVER_SIMULATION_SECONDS", "0"))  # for all of them together; 0: one seed in each
 
 
 def first_seed() -> int:
-    """Return the first seed of this commit; it can be set, and without git it is always the same."""
-    if given := os.environ.get("LAYOVER_SIMULATION_SEED"):
-        return int(given)
+    """Return the first seed: a fixed one, a given one, or with `commit` one that is this commit's own."""
+    given = os.environ.get("LAYOVER_SIMULATION_SEED", "")
     git = shutil.which("git")
-    if git is None:
-        return _WITHOUT_GIT
+    if given != "commit" or git is None:
+        return int(given) if given.isdigit() else _WITHOUT_GIT
     told = subprocess.run(  # noqa: S603 - our own words
         [git, "rev-parse", "HEAD"], cwd=_ROOT, capture_output=True, text=True, check=False
     )

@@ -1,7 +1,7 @@
 """Simulated runs keep all laws, and one seed is one run.
 
-Besides seeds that are always the same, each commit has some of its own: `LAYOVER_SIMULATION_SECONDS` says for how long
-(0 for one seed in each share), `LAYOVER_SIMULATION_SEED` where they begin.
+Further seeds run for `LAYOVER_SIMULATION_SECONDS` (0, as it is by default, for one seed in each share), from
+`LAYOVER_SIMULATION_SEED` on; `commit` stands for a seed that is this commit's own, so that each commit tries others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def test_no_law_is_broken(seed: int) -> None:
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-def test_no_law_is_broken_by_the_seeds_of_this_commit(share: int) -> None:
+def test_no_law_is_broken_by_further_seeds(share: int) -> None:
     told = spend(SECONDS / SHARES, first_seed() + share * 1_000_000, EVERYTHING, "everything")
     assert not told, "\n".join(told)
 

@@ -310,7 +310,7 @@ class Lease(Record, frozen=True, kw_only=True):
     """An execution that an instance really drives.
 
     One that is released keeps so many `takeovers`: instances that it lost in a row, before whoever gives it back, and
-    without any progress since. One that is given back because its instance is stopped in order keeps none.
+    that its log knows nothing of yet.
     """
 
     execution_id: str

@@ -54,24 +54,6 @@ async def test_making_a_lost_call_again_is_no_progress_and_its_result_is(tmp_pat
         assert await takeovers(engine, started.id) == 0
 
 
-async def test_letting_go_of_an_execution_is_no_progress(tmp_path: Path) -> None:
-    clock, work = HandWound(), Held()
-    async with engine_on(clock.store(tmp_path), work, **HELD) as engine:
-        await engine.register(FLOW)
-        started = await engine.start("flow")
-        await work.begun()
-        engine.instance.driver.active[started.id].drop()
-        clock.skip(engine, FAR + 1_000)
-        await work.begun()
-        engine.instance.driver.active[started.id].let_go()  # and it is claimed again at once
-        again = await work.begun()
-        assert await takeovers(engine, started.id) == 1
-        again.returns(1)
-        (await work.begun()).returns(2)
-        assert await engine.result(started.id) == [1, 2]
-        assert await takeovers(engine, started.id) == 0
-
-
 async def test_letting_go_of_an_execution_counts_no_loss_a_second_time(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **HELD) as engine:

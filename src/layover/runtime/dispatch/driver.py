@@ -361,12 +361,12 @@ class Driver:
     def put_off(self, active: ActiveExecution, after: int = _RETRY_LATER) -> None:
         """Release an execution that cannot go on; it is tried again, in case the cause goes away."""
         active.drop()
-        self._soon(self._release_for_later([_unchanged(active)], after))
+        self._soon(self._release_for_later([active.lease], after))
 
     def hold_back(self, active: ActiveExecution, command: Command) -> None:
         """Release an execution with a command that this release cannot read, for an instance that can."""
         active.drop()
-        self._soon(self._release_for_later([_unchanged(active)], _RETRY_LATER, (mark_of(command),)))
+        self._soon(self._release_for_later([active.lease], _RETRY_LATER, (mark_of(command),)))
 
     async def unclaim(self, claimed: Claimed, wake_at: int | None) -> None:
         """Release a claimed execution that was not resumed; it is due at a moment."""
@@ -503,11 +503,6 @@ def _has_new_loss(claimed: Claimed) -> bool:
     """
     head = claimed.head
     return claimed.taken_over or (head.takeovers > 0 and head.last_epoch < head.epoch - 1)
-
-
-def _unchanged(active: ActiveExecution) -> Lease:
-    """Return the lease of an execution that is released without progress: it keeps the instances that it lost."""
-    return replace(active.lease, takeovers=active.takeovers)
 
 
 def _found(loaded: Loaded | None, execution_id: str) -> Loaded:
