@@ -102,6 +102,18 @@ async def test_what_is_told_of_a_driven_execution_is_what_the_store_says(tmp_pat
         assert store.looks == []
 
 
+async def test_a_condition_that_raises_leaves_no_waiter(tmp_path: Path) -> None:
+    work = Held()
+    async with engine_at(tmp_path, work) as engine:
+        await engine.register(flow(call("a")))
+        started = await engine.start("flow")
+        running = await work.begun()
+        with pytest.raises(ZeroDivisionError):
+            await engine.instance.listeners.until(started.id, lambda head: head.last_seq // 0 == 1)
+        assert engine.instance.listeners.waiting == {}
+        running.returns()
+
+
 async def test_those_who_wait_outlast_an_outage(tmp_path: Path) -> None:
     store = Watched(tmp_path)
     async with engine_on(store) as engine:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Told: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
 
 _TO_CLEAN_UP = 1.0  # seconds
-_TURNS = 8
+_TURNS = 8  # of the event loop: more than a result needs from its thread or its task to the execution
 
 
 class NotMade(Exception):  # noqa: N818 - it says what became of the call

@@ -333,7 +333,7 @@ class Driver:
             return [*inputs, cmd.Pause(reason=reason), cmd.StopDraining(), *commands]
         if not lost:
             return [*inputs, *commands]
-        recover = cmd.Recover(lost=_has_new_loss(claimed))
+        recover = cmd.Recover(lost=claimed.head.takeovers > 0)
         is_open = state.facts.gate == "open"
         return [*inputs, *commands, recover] if is_open else [*inputs, recover, *commands]
 
@@ -494,15 +494,6 @@ def _lease(claimed: Claimed) -> Lease:
     """Return the lease on what is not driven yet: whoever drives it has to know what it has lost."""
     head = claimed.head
     return Lease(execution_id=head.execution_id, epoch=head.epoch, takeovers=head.takeovers)
-
-
-def _has_new_loss(claimed: Claimed) -> bool:
-    """Return whether an instance was lost with an execution since its log was last written.
-
-    If the leg before this one has written, it has noted the losses before it. One that was put off has not.
-    """
-    head = claimed.head
-    return claimed.taken_over or (head.takeovers > 0 and head.last_epoch < head.epoch - 1)
 
 
 def _found(loaded: Loaded | None, execution_id: str) -> Loaded:

@@ -71,10 +71,11 @@ class Listeners:
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
         """Return the head of an execution once the condition holds; None if there is no such execution."""
+        head = self.own_head(execution_id)
+        needs_query = head is None or wanted(head)  # only the store knows of commands that were not heard of here
         waiter = _Waiter(wanted, self._loop.create_future(), _FIRST_LOOK)
         self.waiting.setdefault(execution_id, []).append(waiter)
-        head = self.own_head(execution_id)
-        if head is None or wanted(head):  # only the store knows whether commands have come that are not heard of here
+        if needs_query:
             self.changed(execution_id)
         self._look_later(execution_id, waiter)
         try:

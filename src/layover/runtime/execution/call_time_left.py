@@ -34,6 +34,7 @@ class CallsWithTimeLeft:
             return False
         if self._left(out) > 0:
             return True
+        # If the whole process stood still, a result may have come in time and be on its way: it gets some turns first.
         out.turns -= 1
         return out.turns >= 0
 
